@@ -1,0 +1,1 @@
+"""Durable sessions for agents on the Microsoft Agent Framework."""

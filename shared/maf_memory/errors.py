@@ -1,0 +1,90 @@
+"""The one family of errors, each a single line that says what happened, to which thing, and what to do.
+
+::
+
+    MafMemoryError
+    ├── RootRefused         the state root cannot be used; nothing was read or written
+    ├── FileRefused         a file cannot be accepted; it is as it was, to the byte
+    │   └── VersionRefused  it is sound, but another version of the format or the instructions wrote it
+    ├── ContextRefused      a text is not accepted as a context; value and dialogue are as they were
+    ├── StateConflict       somebody else saved, deleted or created the file; nothing was overwritten
+    ├── SaveFailed          the disk or the content refused; the old file is as it was
+    ├── NotProvenDurable    the new file is in place, but its durability could not be confirmed
+    ├── ChatUnavailable     the chosen chat client cannot be used
+    └── TurnFailed          a question got no answer; the session is as it was before it
+        └── EmptyAnswer     the model returned nothing
+
+A façade catches :class:`MafMemoryError` and prints one line. Anything else is a bug and keeps its traceback.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class MafMemoryError(Exception):
+    """Base of every error that a person can act on."""
+
+
+class RootRefused(MafMemoryError):
+    """The state root cannot be used; nothing was read or written."""
+
+
+class FileRefused(MafMemoryError):
+    """A file cannot be accepted, and was left exactly as it was.
+
+    ``path`` is the file, ``found`` what is wrong with it, ``expected`` what would have been accepted.
+    """
+
+    def __init__(self, path: Path, found: str, expected: str) -> None:
+        self.path = path
+        self.found = found
+        self.expected = expected
+        super().__init__(f"{path} is refused: {found}; expected {expected}. The file was left as it is.")
+
+
+class VersionRefused(FileRefused):
+    """A sound file was written by another version of the format or of the instructions."""
+
+
+class ContextRefused(MafMemoryError, ValueError):
+    """A text is not accepted as a context; the stored value is as it was."""
+
+
+class StateConflict(MafMemoryError):
+    """The file is not the one that was loaded; nothing was overwritten.
+
+    The caller decides: load what is there, or save elsewhere.
+    """
+
+    def __init__(self, path: Path, found: str, expected: str) -> None:
+        self.path = path
+        self.found = found
+        self.expected = expected
+        super().__init__(
+            f"{path} was changed by another process: it holds {found}, this program last saw {expected}. "
+            "Nothing was overwritten."
+        )
+
+
+class SaveFailed(MafMemoryError):
+    """The new state could not be written; the old file is as it was and no temporary file remains."""
+
+
+class NotProvenDurable(MafMemoryError):
+    """The new file is in place, but the last step that makes it survive a power cut failed."""
+
+
+class ChatUnavailable(MafMemoryError):
+    """The chosen chat client cannot be used; the message says what to do."""
+
+
+class TurnFailed(MafMemoryError):
+    """A question got no answer, and the session is exactly what it was before it.
+
+    The original exception is the ``__cause__``.
+    """
+
+
+class EmptyAnswer(TurnFailed):
+    """The model returned nothing: neither text, nor a call, nor a request for approval."""
