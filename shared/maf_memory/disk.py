@@ -1,0 +1,205 @@
+"""The platform seam: a folder whose files are opened, flushed and replaced as this platform allows.
+
+Everything that differs between POSIX and Windows stands here, so that the rest of the package reads the same
+everywhere. On POSIX each operation is relative to an open folder: a folder that is swapped for a link after it
+was checked changes nothing. Windows has neither folder handles for this nor a folder flush; there, paths are
+used, and a sharing violation from a scanner or an indexer is retried for a bounded time.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+PRIVATE_FILE = 0o600
+PRIVATE_FOLDER = 0o700
+
+SHARING_VIOLATIONS = frozenset({5, 32, 33})
+"""Windows errors that another program's short-lived handle causes: access denied, sharing and lock violation."""
+
+_RETRY_SECONDS = 2.0
+
+
+class Folder(Protocol):
+    """An open folder; every name is one component inside it."""
+
+    path: Path
+
+    def create(self, name: str) -> int:
+        """Open a new private file for writing; never follows a link, never opens an existing file."""
+        ...
+
+    def open(self, name: str) -> int:
+        """Open an existing file for reading; never follows a link, never waits for a pipe's writer."""
+        ...
+
+    def replace(self, source: str, target: str) -> None:
+        """Put ``source`` in the place of ``target`` in one step."""
+        ...
+
+    def unlink(self, name: str) -> None:
+        """Remove one file or link."""
+        ...
+
+    def names(self) -> list[str]:
+        """Return the names in this folder, sorted."""
+        ...
+
+    def status(self, name: str) -> os.stat_result:
+        """Return the status of ``name`` itself, not of what a link points to."""
+        ...
+
+    def flush(self) -> None:
+        """Make the folder's own entries durable, where the platform can."""
+        ...
+
+
+def flush_file(descriptor: int) -> None:
+    """Make a file's content durable; on macOS down to the disk's own cache (``F_FULLFSYNC``)."""
+    if sys.platform == "darwin":
+        import fcntl
+
+        fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
+    else:
+        os.fsync(descriptor)
+
+
+class PosixFolder:
+    """A folder reached through its own descriptor."""
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self.path = path
+        self._descriptor = descriptor
+
+    def create(self, name: str) -> int:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        descriptor = os.open(name, flags, PRIVATE_FILE, dir_fd=self._descriptor)
+        try:
+            # The mode given to open is cut by the umask, which may take even the owner's own rights.
+            os.fchmod(descriptor, PRIVATE_FILE)
+        except OSError:
+            os.close(descriptor)
+            os.unlink(name, dir_fd=self._descriptor)
+            raise
+        return descriptor
+
+    def open(self, name: str) -> int:
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        return os.open(name, flags, dir_fd=self._descriptor)
+
+    def replace(self, source: str, target: str) -> None:
+        os.replace(source, target, src_dir_fd=self._descriptor, dst_dir_fd=self._descriptor)
+
+    def unlink(self, name: str) -> None:
+        os.unlink(name, dir_fd=self._descriptor)
+
+    def names(self) -> list[str]:
+        return sorted(os.listdir(self._descriptor))
+
+    def status(self, name: str) -> os.stat_result:
+        return os.stat(name, dir_fd=self._descriptor, follow_symlinks=False)
+
+    def flush(self) -> None:
+        flush_file(self._descriptor)
+
+
+class PathFolder:
+    """A folder reached by its path, for platforms without folder descriptors.
+
+    ``replace`` and ``pause`` can be given, so that the retry is tested where Windows is not at hand.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        replace: Callable[[Path, Path], None] = os.replace,
+        clock: Callable[[], float] = time.monotonic,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.path = path
+        self._replace = replace
+        self._clock = clock
+        self._pause = pause
+
+    def create(self, name: str) -> int:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOINHERIT", 0)
+        return os.open(self.path / name, flags, PRIVATE_FILE)
+
+    def open(self, name: str) -> int:
+        if stat.S_ISLNK(self.status(name).st_mode):
+            raise OSError(f"{name} is a link")
+        flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOINHERIT", 0)
+        return os.open(self.path / name, flags)
+
+    def replace(self, source: str, target: str) -> None:
+        until = self._clock() + _RETRY_SECONDS
+        wait = 0.005
+        while True:
+            try:
+                self._replace(self.path / source, self.path / target)
+            except OSError as error:
+                if getattr(error, "winerror", None) not in SHARING_VIOLATIONS or self._clock() >= until:
+                    raise
+            else:
+                return
+            self._pause(wait)
+            wait = min(wait * 2, 0.2)
+
+    def unlink(self, name: str) -> None:
+        (self.path / name).unlink()
+
+    def names(self) -> list[str]:
+        return sorted(entry.name for entry in self.path.iterdir())
+
+    def status(self, name: str) -> os.stat_result:
+        return (self.path / name).lstat()
+
+    def flush(self) -> None:
+        """Do nothing: this platform has no flush for a folder; the replace itself is journalled."""
+
+
+@contextmanager
+def open_folder(path: Path) -> Iterator[Folder]:
+    """Open an existing folder that is not a link.
+
+    Raises:
+        OSError: it is missing, a link, not a folder, or not readable.
+    """
+    if os.name != "posix":
+        if path.is_symlink():
+            raise OSError(f"{path} is a link")
+        yield PathFolder(path)
+        return
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        yield PosixFolder(path, descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def make_private_folder(path: Path) -> None:
+    """Create ``path`` and what is missing above it, private and durable; an existing folder stays as it is.
+
+    Raises:
+        OSError: a part of the path is not a folder, or cannot be created.
+    """
+    if path.is_dir():
+        return
+    make_private_folder(path.parent)
+    try:
+        path.mkdir(mode=PRIVATE_FOLDER)
+    except FileExistsError:
+        if not path.is_dir():
+            raise
+        return
+    if os.name == "posix":
+        path.chmod(PRIVATE_FOLDER)
+        with open_folder(path.parent) as parent:
+            parent.flush()

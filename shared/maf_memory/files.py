@@ -1,0 +1,278 @@
+"""One file that is read bounded, replaced whole, durably and privately, by one writer at a time.
+
+Why each step of a replace is there: without the flush of the temporary file some file systems leave an empty
+file after a power cut; without the replace a reader could see half a file; without the flush of the folder an
+acknowledged save can be gone after a power cut.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from maf_memory.disk import PRIVATE_FILE, Folder, flush_file, make_private_folder, open_folder
+from maf_memory.errors import FileRefused, NotProvenDurable, SaveFailed
+
+DEFAULT_LIMIT = 64 * 1024 * 1024
+"""The largest file that is read or written, in bytes."""
+
+LOCK_SECONDS = 10.0
+"""How long a writer waits for another one before it says so."""
+
+_BLOCK = 1024 * 1024
+
+
+def reason(error: OSError) -> str:
+    """Return what the system said, without the path that the caller names anyway."""
+    return error.strerror or str(error)
+
+
+class StoreFile:
+    """One file of a store.
+
+    Readers need no lock: they see the old content or the new one, whole. Writers hold :meth:`locked` around
+    *compare, then replace*.
+    """
+
+    def __init__(self, path: Path, *, limit: int = DEFAULT_LIMIT, lock_seconds: float = LOCK_SECONDS) -> None:
+        self.path = path
+        self.limit = limit
+        self._lock_seconds = lock_seconds
+        self._folder: Folder | None = None
+
+    @property
+    def lock_path(self) -> Path:
+        """The file whose lock admits one writer; it stays, empty, beside the store's file."""
+        return self.path.with_name(f".{self.path.name}.lock")
+
+    def read(self) -> bytes | None:
+        """Return the whole content, or ``None`` when there is no file.
+
+        Raises:
+            FileRefused: it is a link, not a regular file, larger than the limit, or not readable.
+        """
+        return self._read(self.limit)
+
+    def head(self, size: int) -> bytes | None:
+        """Return at most the first ``size`` bytes, or ``None`` when there is no file.
+
+        Raises:
+            FileRefused: as :meth:`read`.
+        """
+        return self._read(size, whole=False)
+
+    def _read(self, size: int, *, whole: bool = True) -> bytes | None:
+        try:
+            with open_folder(self.path.parent) as folder:
+                descriptor = folder.open(self.path.name)
+                try:
+                    return self._read_open(descriptor, size, whole)
+                finally:
+                    os.close(descriptor)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise self._unreadable(error) from error
+
+    def _read_open(self, descriptor: int, size: int, whole: bool) -> bytes:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise FileRefused(self.path, "it is not a regular file", "a regular file")
+        if whole and status.st_size > size:
+            raise FileRefused(self.path, f"it has {status.st_size:,} bytes", f"at most {size:,} bytes")
+        blocks: list[bytes] = []
+        left = size + 1 if whole else size
+        while left > 0 and (block := os.read(descriptor, min(left, _BLOCK))):
+            blocks.append(block)
+            left -= len(block)
+        content = b"".join(blocks)
+        if len(content) > size:
+            raise FileRefused(self.path, "it grew while it was read", f"at most {size:,} bytes")
+        return content
+
+    def _unreadable(self, error: OSError) -> FileRefused:
+        if self.path.is_symlink():
+            return FileRefused(self.path, "it is a symbolic link", "a regular file")
+        if self.path.parent.is_symlink():
+            return FileRefused(self.path, "its folder is a symbolic link", "a folder inside the state root")
+        if self.path.is_dir():
+            return FileRefused(self.path, "it is a folder", "a regular file")
+        return FileRefused(self.path, f"it cannot be read ({reason(error)})", "a file that this user can read")
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Admit one writer at a time, across processes; creates the private folder when it is missing.
+
+        Raises:
+            SaveFailed: the folder or the lock cannot be used, or another writer holds it for too long.
+            NotProvenDurable: the work was done, but the lock could not be given back.
+        """
+        import filelock  # imported late: a start that only reads does not need it
+
+        with ExitStack() as held:
+            try:
+                make_private_folder(self.path.parent)
+                folder = held.enter_context(open_folder(self.path.parent))
+                lock = filelock.FileLock(
+                    self.lock_path, timeout=self._lock_seconds, mode=PRIVATE_FILE, poll_interval=0.005
+                )
+                lock.acquire()
+            except filelock.Timeout as error:
+                raise SaveFailed(
+                    f"{self.path} was not saved: another process has been writing it for "
+                    f"{self._lock_seconds:g} seconds. Close the other program, or try again."
+                ) from error
+            except OSError as error:
+                raise self._not_saved(error) from error
+            self._folder = folder
+            try:
+                yield
+            except BaseException:
+                lock.release(force=True)
+                raise
+            finally:
+                self._folder = None
+            try:
+                lock.release(force=True)
+            except OSError as error:
+                raise self._not_durable("the lock could not be given back", error) from error
+
+    def _temporary_prefix(self) -> str:
+        return f".{self.path.name}."
+
+    def temporary_files(self) -> list[Path]:
+        """Return the temporary files beside this file: a save under way, or the rest of a killed one."""
+        try:
+            with open_folder(self.path.parent) as folder:
+                return [self.path.with_name(name) for name in self._temporary_names(folder)]
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise self._unreadable(error) from error
+
+    def _temporary_names(self, folder: Folder) -> list[str]:
+        prefix = self._temporary_prefix()
+        return [name for name in folder.names() if name.startswith(prefix) and name.endswith(".tmp")]
+
+    def sweep(self) -> list[Path]:
+        """Remove what killed writers left beside this file, and return the paths that were removed.
+
+        Only a holder of the lock writes a temporary file, so whatever is there while the lock is held belongs
+        to a writer that is gone. No other file is ever touched.
+
+        Raises:
+            SaveFailed: the folder or the lock cannot be used, or a left-over file cannot be removed.
+        """
+        if not self.temporary_files():
+            return []
+        with self.locked():
+            folder = self._held()
+            swept = self._temporary_names(folder)
+            for name in swept:
+                try:
+                    folder.unlink(name)
+                except OSError as error:
+                    raise SaveFailed(
+                        f"{self.path.with_name(name)} is left over from a killed save and cannot be removed: "
+                        f"{reason(error)}. Remove it by hand."
+                    ) from error
+        return [self.path.with_name(name) for name in swept]
+
+    def replace(self, content: bytes) -> None:
+        """Put ``content`` in the place of the file; call it inside :meth:`locked`.
+
+        Raises:
+            SaveFailed: nothing was replaced: the old file is as it was and no temporary file remains.
+            NotProvenDurable: the new file is in place, but the folder could not be flushed.
+        """
+        folder = self._held()
+        if len(content) > self.limit:
+            raise SaveFailed(
+                f"{self.path} was not saved: it would have {len(content):,} bytes, the limit is {self.limit:,}."
+            )
+        self._refuse_special_target(folder)
+        temporary = f"{self._temporary_prefix()}{secrets.token_hex(8)}.tmp"
+        try:
+            self._write(folder, temporary, content)
+            folder.replace(temporary, self.path.name)
+        except BaseException as error:
+            self._remove_temporary(folder, temporary, error)
+            if isinstance(error, OSError):
+                raise self._not_saved(error) from error
+            raise
+        self._flush(folder)
+
+    def delete(self) -> bool:
+        """Remove the file, durably; call it inside :meth:`locked`. Returns whether there was one.
+
+        Raises:
+            SaveFailed: it could not be removed and is as it was.
+            NotProvenDurable: it is removed, but the folder could not be flushed.
+        """
+        folder = self._held()
+        try:
+            folder.unlink(self.path.name)
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise SaveFailed(f"{self.path} was not deleted: {reason(error)}. The file is as it was.") from error
+        self._flush(folder)
+        return True
+
+    def _held(self) -> Folder:
+        if self._folder is None:
+            raise RuntimeError("a write needs the lock: use it inside `with file.locked():`")
+        return self._folder
+
+    def _refuse_special_target(self, folder: Folder) -> None:
+        try:
+            status = folder.status(self.path.name)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise self._not_saved(error) from error
+        if stat.S_ISLNK(status.st_mode):
+            raise FileRefused(self.path, "it is a symbolic link", "a regular file")
+        if not stat.S_ISREG(status.st_mode):
+            raise FileRefused(self.path, "it is not a regular file", "a regular file")
+
+    @staticmethod
+    def _write(folder: Folder, name: str, content: bytes) -> None:
+        descriptor = folder.create(name)
+        try:
+            view = memoryview(content)
+            while view:
+                view = view[os.write(descriptor, view) :]
+            flush_file(descriptor)
+        finally:
+            os.close(descriptor)
+
+    @staticmethod
+    def _remove_temporary(folder: Folder, name: str, cause: BaseException) -> None:
+        try:
+            folder.unlink(name)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            cause.add_note(f"The temporary file {name} could not be removed ({reason(error)}); the next start does it.")
+
+    def _flush(self, folder: Folder) -> None:
+        try:
+            folder.flush()
+        except OSError as error:
+            raise self._not_durable("its folder could not be flushed", error) from error
+
+    def _not_saved(self, error: OSError) -> SaveFailed | FileRefused:
+        if self.path.parent.is_symlink():
+            return FileRefused(self.path, "its folder is a symbolic link", "a folder inside the state root")
+        return SaveFailed(f"{self.path} was not saved: {reason(error)}. The old file is as it was.")
+
+    def _not_durable(self, what: str, error: OSError) -> NotProvenDurable:
+        return NotProvenDurable(
+            f"{self.path} is saved, perhaps not durably: {what} ({reason(error)}). "
+            "Save again when the disk is well; a power cut before that may bring the old state back."
+        )

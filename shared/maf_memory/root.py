@@ -1,0 +1,87 @@
+"""The state root: the one private folder under which everything that survives a restart is kept."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+import platformdirs
+
+from maf_memory.disk import make_private_folder
+from maf_memory.errors import RootRefused
+from maf_memory.files import reason
+
+VARIABLE = "MAF_STATE_ROOT"
+
+
+def state_root(environ: Mapping[str, str] = os.environ) -> Path:
+    """Return the absolute path of the state root, without touching the disk.
+
+    ``MAF_STATE_ROOT`` where it is set, else the platform's folder for a user's program state.
+
+    Raises:
+        RootRefused: the variable is empty, relative, or holds a NUL.
+    """
+    named = environ.get(VARIABLE)
+    if named is None:
+        return platformdirs.user_state_path("maf-memory", appauthor=False)
+    if not named.strip():
+        raise RootRefused(f"{VARIABLE} is set but empty. Give it an absolute path, or unset it.")
+    if "\0" in named:
+        raise RootRefused(f"{VARIABLE} holds a NUL character. Give it an absolute path.")
+    path = Path(named)
+    if not path.is_absolute():
+        raise RootRefused(
+            f"{VARIABLE} must be absolute, and {named!r} is relative. Here it would be {Path.cwd() / path}: "
+            "set it to that path if this is what you mean."
+        )
+    return path
+
+
+def open_root(environ: Mapping[str, str] = os.environ) -> Path:
+    """Return the state root, created private where it was missing and proven usable.
+
+    Raises:
+        RootRefused: as :func:`state_root`; or it is a file, a link, not this user's, open to every user, or not
+            writable. Nothing was written.
+    """
+    path = state_root(environ)
+    try:
+        if path.is_symlink():
+            raise RootRefused(
+                f"The state root {path} is a symbolic link to {path.readlink()}. Set {VARIABLE} to the folder itself."
+            )
+        if not path.is_dir():
+            _create(path)
+        _check_private(path)
+    except OSError as error:
+        raise RootRefused(f"The state root {path} cannot be used: {reason(error)}. {_REMEDY}") from error
+    return path
+
+
+_REMEDY = f"Set {VARIABLE} to a folder of your own."
+
+
+def _create(path: Path) -> None:
+    if path.exists():
+        raise RootRefused(f"The state root {path} is a file, not a folder; it was left alone. {_REMEDY}")
+    try:
+        make_private_folder(path)
+    except OSError as error:
+        raise RootRefused(f"The state root {path} cannot be created: {reason(error)}. {_REMEDY}") from error
+
+
+def _check_private(path: Path) -> None:
+    if os.name == "posix":
+        status = path.stat()
+        if status.st_uid != os.geteuid():
+            raise RootRefused(f"The state root {path} belongs to another user (uid {status.st_uid}). {_REMEDY}")
+        if status.st_mode & stat.S_IWOTH:
+            raise RootRefused(
+                f"Every user can write to the state root {path} (mode {stat.S_IMODE(status.st_mode):04o}). {_REMEDY}"
+            )
+    effective = os.access in os.supports_effective_ids
+    if not os.access(path, os.R_OK | os.W_OK | os.X_OK, effective_ids=effective):
+        raise RootRefused(f"The state root {path} is not writable for this user. {_REMEDY}")

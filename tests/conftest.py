@@ -1,0 +1,19 @@
+"""Every test has a state root of its own, and sees neither the person's environment nor a real endpoint."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+FOREIGN = ("MAF_CHAT", "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_CHAT_COMPLETION_MODEL", "NO_COLOR", "FORCE_COLOR")
+
+
+@pytest.fixture(autouse=True)
+def state_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The test's own MAF_STATE_ROOT; the folder does not exist yet."""
+    for name in FOREIGN:
+        monkeypatch.delenv(name, raising=False)
+    root = tmp_path / "state root é"
+    monkeypatch.setenv("MAF_STATE_ROOT", str(root))
+    return root
