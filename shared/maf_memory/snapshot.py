@@ -83,9 +83,17 @@ class SnapshotStore:
             FileRefused, VersionRefused: there is a file and it is not acceptable; it was left as it is.
             SaveFailed: what a killed save left cannot be removed.
         """
-        await finished_in_thread(self._file.sweep)
+        await self.sweep()
         session = await self.load()
         return agent.create_session() if session is None else session
+
+    async def sweep(self) -> list[Path]:
+        """Remove what a killed save left beside the snapshot, and return the paths that were removed.
+
+        Raises:
+            SaveFailed: a left-over file cannot be removed.
+        """
+        return await finished_in_thread(self._file.sweep)
 
     async def load(self) -> AgentSession | None:
         """Return the stored session, or ``None`` when there is no file.

@@ -1,0 +1,1 @@
+"""Session Persistence: a durable context, a fresh dialogue."""

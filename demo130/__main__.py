@@ -1,0 +1,22 @@
+"""Starts demo130: ``python -m demo130`` and the command ``demo130`` are the same."""
+
+from __future__ import annotations
+
+import sys
+
+from demo130.demo import Demo130
+from maf_console.start import main as start
+
+
+def main() -> int:
+    """Run demo130 and return its exit status."""
+    return start(
+        Demo130,
+        program="demo130",
+        summary="Session Persistence. A context survives a restart, the dialogue does not.",
+        store="demo130/agent-state.json",
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Native Session: the conversation itself, in a versioned envelope."""

@@ -1,0 +1,22 @@
+"""Starts demo140: ``python -m demo140`` and the command ``demo140`` are the same."""
+
+from __future__ import annotations
+
+import sys
+
+from demo140.demo import Demo140
+from maf_console.start import main as start
+
+
+def main() -> int:
+    """Run demo140 and return its exit status."""
+    return start(
+        Demo140,
+        program="demo140",
+        summary="Native Session. The conversation itself survives a restart, in one snapshot.",
+        store="demo140/session.json",
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,210 @@
+"""Demo140: the session itself is kept, loaded at start and saved after every successful answer."""
+
+from __future__ import annotations
+
+from asyncio import CancelledError
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from maf_console.commands import Command, help_text
+from maf_console.ledger import ledger, take_stock, whereabouts
+from maf_console.loop import Quit
+from maf_console.places import INSTRUCTION_VERSION, Places
+from maf_console.screen import Screen
+from maf_console.supports import Support, conversation, counted
+from maf_memory.checkpoint import history_of
+from maf_memory.errors import FileRefused, MafMemoryError, NotProvenDurable, StateConflict
+from maf_memory.snapshot import Saved, SnapshotStore
+
+if TYPE_CHECKING:
+    from agent_framework import Agent, AgentSession, BaseChatClient
+
+INSTRUCTIONS = "You help a support desk. Answer in a few sentences."
+
+VERBS = ("newsession", "reset", "deletesession", "forget")
+"""Four names of one behaviour: delete the snapshot and replace the active history (the seed's contract)."""
+
+
+class Demo140:
+    """The commands of demo140 over one snapshot store and the active session."""
+
+    name = "demo140"
+    other = "demo130"
+    elsewhere = ("setctx", "showctx")
+
+    def __init__(self, places: Places, client: BaseChatClient[Any], screen: Screen) -> None:
+        self._places = places
+        self._client = client
+        self._screen = screen
+        self._store = SnapshotStore(places.snapshot, instruction_version=INSTRUCTION_VERSION)
+        self._session: AgentSession | None = None
+        self._refused = False
+        self.unsaved = False
+        self.commands = (
+            Command("save", "write the conversation to the snapshot now", self._save),
+            Command("load", "replace the active conversation by the snapshot", self._load),
+            Command(VERBS[0], "delete the snapshot and replace the active history", self._forget),
+            *(Command(verb, f"the same as {VERBS[0]}: one behaviour, four names", self._forget) for verb in VERBS[1:]),
+            Command("where", "show what is kept, and in which file", self._where),
+            Command("help", "show this page", self._help),
+            Command("quit", "leave; the snapshot stays and is loaded at the next start", self._quit),
+        )
+
+    @property
+    def state_file(self) -> str:
+        """The path of the snapshot."""
+        return str(self._store.path)
+
+    async def destroy_state(self) -> bool:
+        """Destroy the snapshot; return whether there was one."""
+        return await self._store.delete()
+
+    @cached_property
+    def _agent(self) -> Agent[Any]:
+        """The agent; built when a session is needed, because the framework takes its time to load."""
+        from agent_framework import Agent, InMemoryHistoryProvider
+
+        return Agent(self._client, INSTRUCTIONS, name=self.name, context_providers=[InMemoryHistoryProvider()])
+
+    async def start(self) -> None:
+        """Load the snapshot, sweep what a killed save left, and say what was found again."""
+        await self._store.sweep()
+        self._session = await self._store.load()
+        stamp = self._store.stamp
+        found = "new: no snapshot was found"
+        if self._session is not None and stamp is not None:
+            messages = counted(len(history_of(self._session)), "message")
+            found = f"found again: {messages}, from revision {stamp.revision} of the snapshot"
+        self._screen.notice(
+            f"  conversation  {found}\n"
+            f"  state root    {self._places.root}\n"
+            "Type help for the commands; any other line is a question."
+        )
+
+    async def ask(self, question: str) -> None:
+        """Put the question, show the answer as it comes, and save the session."""
+        from maf_memory.turn import ask
+
+        if self._session is None:
+            self._session = self._agent.create_session()
+        try:
+            await ask(self._agent, self._session, question, on_text=self._screen.answer)
+        except CancelledError:
+            self._screen.notice("Interrupted: the turn ended, and nothing of it is kept.")
+            raise
+        finally:
+            self._screen.end_answer()
+        await self._save_after_answer(self._session)
+
+    async def _save_after_answer(self, session: AgentSession) -> None:
+        if self._refused:
+            self.unsaved = True
+            self._screen.notice(f"Not saved: the snapshot was refused. {_RESUME}")
+            return
+        saved = await self._try_save(session)
+        if saved is not None:
+            self._screen.notice(f"(saved: {_describe(saved)})")
+
+    async def _try_save(self, session: AgentSession) -> Saved | None:
+        """Save, and tell of a failure without losing the conversation; ``None`` when it was not saved."""
+        self.unsaved = True
+        try:
+            saved = await self._store.save(session)
+        except NotProvenDurable as error:
+            self.unsaved = False
+            self._screen.error(str(error))
+            return None
+        except MafMemoryError as error:
+            self._screen.error(f"{error} {self.remedy(error)}".strip())
+            return None
+        except CancelledError as interrupted:
+            self._tell_of_interrupted_save(interrupted.__cause__)
+            raise
+        self.unsaved = False
+        return saved
+
+    def _tell_of_interrupted_save(self, failure: BaseException | None) -> None:
+        """Say how the save ended, which was finished before the interruption was passed on."""
+        if failure is None or isinstance(failure, NotProvenDurable):
+            self.unsaved = False
+            self._screen.notice("Interrupted: the answer was complete and is saved.")
+        else:
+            self._screen.error(str(failure))
+
+    def remedy(self, error: MafMemoryError) -> str:
+        """Return what the person can do about a conflict or a refused snapshot."""
+        if isinstance(error, StateConflict):
+            return "load takes what is there and gives up this conversation; quit leaves what is there."
+        if isinstance(error, FileRefused) and error.path == self._store.path:
+            return "Start with --reset-state=true to destroy it, or use another MAF_STATE_ROOT."
+        return ""
+
+    def _conversation(self) -> Support:
+        if self._session is None:
+            return conversation(None, 0, ["empty, in this process"])
+        messages = len(history_of(self._session))
+        facts = [f"{counted(messages, 'message')}, in this process{'; not saved' if self.unsaved else ''}"]
+        return conversation(self._session.session_id, messages, facts)
+
+    async def _save(self, _: str) -> None:
+        before = await take_stock(self._places, self._conversation())
+        if self._session is None:
+            self._session = self._agent.create_session()
+        saved = await self._try_save(self._session)
+        if saved is not None:
+            self._refused = False
+            self._screen.result(f"Saved: {_describe(saved)}.")
+            await self._show_ledger(before)
+
+    async def _load(self, _: str) -> None:
+        before = await take_stock(self._places, self._conversation())
+        try:
+            session = await self._store.load()
+        except FileRefused:
+            self._refused = True
+            self._screen.notice(f"The active conversation is kept. Automatic saves are stopped. {_RESUME}")
+            raise
+        self._session = session
+        self._refused = self.unsaved = False
+        if session is None:
+            self._screen.result(f"There is no snapshot at {self._store.path}: an empty session starts.")
+        else:
+            self._screen.result(f"Loaded: {counted(len(history_of(session)), 'message')}.")
+        await self._show_ledger(before)
+
+    async def _forget(self, _: str) -> None:
+        before = await take_stock(self._places, self._conversation())
+        try:
+            deleted = await self._store.delete()
+        except NotProvenDurable as error:
+            self._screen.error(str(error))
+            deleted = True
+        self._session = None
+        self._refused = self.unsaved = False
+        what = "Snapshot deleted" if deleted else "There was no snapshot"
+        self._screen.result(f"{what}; the active history is replaced by an empty one.")
+        await self._show_ledger(before)
+
+    async def _show_ledger(self, before: dict[str, Support]) -> None:
+        self._screen.result(ledger(before, await take_stock(self._places, self._conversation())))
+
+    async def _where(self, _: str) -> None:
+        self._screen.result(whereabouts(await take_stock(self._places, self._conversation()), self._places))
+
+    async def _help(self, _: str) -> None:
+        closing = (
+            "newsession, reset, deletesession and forget do the same thing: after any of them, load has nothing to\n"
+            "restore. None of them touches the context of demo130. Any other line is a question; after every\n"
+            "successful answer the session is saved."
+        )
+        self._screen.result(help_text(self.commands, closing))
+
+    async def _quit(self, _: str) -> None:
+        raise Quit
+
+
+_RESUME = f"One of {', '.join(VERBS[:-1])} or {VERBS[-1]} starts them again."
+
+
+def _describe(saved: Saved) -> str:
+    return f"revision {saved.stamp.revision}, {counted(saved.messages, 'message')}, {saved.size:,} bytes"

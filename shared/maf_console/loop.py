@@ -1,0 +1,158 @@
+"""The loop of a console: read a line, do it, until the input ends.
+
+Lines are read in the main thread while nothing else runs; each command or question runs to its end in the event loop.
+Ctrl-C during an answer cancels the turn, and the loop goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Coroutine, Sequence
+from typing import Any, Protocol
+
+from maf_console.commands import Advice, Call, Command, Question, read_line
+from maf_console.screen import Screen
+from maf_memory.errors import MafMemoryError
+
+INTERRUPTED = 130
+
+
+class Demo(Protocol):
+    """What the loop needs of a demo."""
+
+    @property
+    def commands(self) -> Sequence[Command]:
+        """The commands, in the order of the help page."""
+        ...
+
+    @property
+    def elsewhere(self) -> Sequence[str]:
+        """The names of the other demo's commands that this one has not."""
+        ...
+
+    @property
+    def other(self) -> str:
+        """The name of the other demo."""
+        ...
+
+    async def start(self) -> None:
+        """Open the store and say what was found again."""
+        ...
+
+    async def ask(self, question: str) -> None:
+        """Put a question, show the answer, and keep what is to be kept."""
+        ...
+
+    def remedy(self, error: MafMemoryError) -> str:
+        """Return what the person can do about ``error`` in this program, or an empty text."""
+        ...
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether something that should have been saved was not."""
+        ...
+
+
+class Quit(Exception):
+    """Raised by the command that leaves."""
+
+
+class Lines:
+    """Where lines come from: a terminal with a prompt, or a pipe without."""
+
+    def __init__(self, prompt: str, screen: Screen, *, echo: bool) -> None:
+        self._prompt = prompt
+        self._screen = screen
+        self._echo = echo
+        self.interactive = sys.stdin.isatty()
+        if self.interactive:
+            self._edit_lines()
+
+    @staticmethod
+    def _edit_lines() -> None:
+        """Let the terminal edit and recall lines, in memory only; Windows consoles do it by themselves."""
+        try:
+            import readline
+        except ImportError:
+            return
+        # Pasted text is shown as typed, without the markers that some terminals put around it.
+        readline.parse_and_bind("set enable-bracketed-paste off")
+
+    def next(self) -> str:
+        """Return the next line. Raises EOFError after the last one."""
+        if self.interactive:
+            return input(self._prompt)
+        line = sys.stdin.readline()
+        if not line:
+            raise EOFError
+        line = line.rstrip("\r\n")
+        if self._echo:
+            self._screen.typed(self._prompt, line)
+        return line
+
+
+class Console:
+    """Runs one demo and keeps its exit status."""
+
+    def __init__(self, demo: Demo, screen: Screen, lines: Lines) -> None:
+        self._demo = demo
+        self._screen = screen
+        self._lines = lines
+        self._failed = False
+
+    def run(self) -> int:
+        """Return the exit status: 0, 1 (refused at start, unsaved at the end, or a failed line in a pipe), or 130."""
+        with asyncio.Runner() as runner:
+            try:
+                runner.run(self._demo.start())
+            except MafMemoryError as error:
+                self._report(error)
+                return 1
+            except KeyboardInterrupt:
+                return INTERRUPTED
+            return self._serve(runner)
+
+    def _serve(self, runner: asyncio.Runner) -> int:
+        while True:
+            try:
+                line = self._lines.next()
+            except EOFError:
+                if self._lines.interactive:
+                    self._screen.notice("")
+                break
+            except KeyboardInterrupt:
+                if not self._lines.interactive:
+                    return INTERRUPTED
+                self._screen.notice("\nquit leaves (or Ctrl-D).")
+                continue
+            try:
+                self._do(runner, line)
+            except Quit:
+                break
+            except KeyboardInterrupt:
+                if not self._lines.interactive:
+                    return INTERRUPTED
+        return 1 if self._demo.unsaved or (self._failed and not self._lines.interactive) else 0
+
+    def _do(self, runner: asyncio.Runner, line: str) -> None:
+        demo = self._demo
+        match read_line(line, demo.commands, elsewhere=demo.elsewhere, program=demo.other):
+            case Call(command, text):
+                self._finish(runner, command.run(text))
+            case Question(text):
+                self._finish(runner, demo.ask(text))
+            case Advice(text):
+                self._failed = True
+                self._screen.notice(text)
+
+    def _finish(self, runner: asyncio.Runner, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            runner.run(work)
+        except MafMemoryError as error:
+            self._report(error)
+
+    def _report(self, error: MafMemoryError) -> None:
+        self._failed = True
+        remedy = self._demo.remedy(error)
+        self._screen.error(f"{error} {remedy}".strip())

@@ -1,0 +1,46 @@
+"""The options that both demos take."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What was asked for on the command line."""
+
+    chat: str | None
+    reset_state: bool
+    echo: bool
+
+
+def parse(program: str, summary: str, store: str, arguments: Sequence[str] | None = None) -> Options:
+    """Return the options, or end the process: 0 after ``--help``, 2 after a usage error, as argparse does."""
+    parser = argparse.ArgumentParser(
+        prog=program,
+        description=f"{summary}\n\nexample:\n  {program} --chat offline",
+        epilog=(
+            "environment:\n"
+            "  MAF_STATE_ROOT  absolute folder for everything that is kept (default: your state folder)\n"
+            "  MAF_CHAT        the same as --chat\n"
+            "  OPENAI_BASE_URL, OPENAI_API_KEY, OPENAI_CHAT_COMPLETION_MODEL  for --chat openai\n"
+            "  NO_COLOR        no colour"
+        ),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--chat", metavar="WHO", help="offline (default), openai, or script:FILE")
+    parser.add_argument(
+        "--reset-state",
+        nargs="?",
+        const="true",
+        default="false",
+        choices=("true", "false"),
+        metavar="true",
+        help=f"destroy {store} on purpose before starting; nothing else is touched",
+    )
+    parser.add_argument("--echo", action="store_true", help="show each line read from a pipe, as a terminal would")
+    found = parser.parse_args(arguments)
+    return Options(found.chat, found.reset_state == "true", found.echo)

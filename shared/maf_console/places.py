@@ -1,0 +1,43 @@
+"""Where each demo keeps its file under the state root, and what else lies there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+CONTEXT_OWNER = "demo130"
+SNAPSHOT_OWNER = "demo140"
+
+INSTRUCTION_VERSION = "memory-1.1"
+"""The version of demo140's instructions, which its snapshot must carry (the seed's envelope)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The paths under one state root."""
+
+    root: Path
+
+    @property
+    def context(self) -> Path:
+        """The context store of demo130."""
+        return self.root / CONTEXT_OWNER / "agent-state.json"
+
+    @property
+    def snapshot(self) -> Path:
+        """The snapshot of demo140."""
+        return self.root / SNAPSHOT_OWNER / "session.json"
+
+    def foreign(self) -> list[Path]:
+        """Return what lies under the root and is neither a store's file nor its lock or temporary file."""
+        found: list[Path] = []
+        for path in sorted(self.root.iterdir()):
+            if path.name in (CONTEXT_OWNER, SNAPSHOT_OWNER) and path.is_dir() and not path.is_symlink():
+                found += [inner for inner in sorted(path.iterdir()) if not self._ours(inner)]
+            else:
+                found.append(path)
+        return found
+
+    def _ours(self, path: Path) -> bool:
+        store = self.context if path.parent.name == CONTEXT_OWNER else self.snapshot
+        return path == store or path.name.startswith(f".{store.name}.")

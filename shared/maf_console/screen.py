@@ -1,0 +1,85 @@
+"""The one place that prints: answers and results to stdout, everything about the run to stderr."""
+
+from __future__ import annotations
+
+import sys
+from io import TextIOWrapper
+from typing import TextIO
+
+_VISIBLE: dict[int, int | str] = {
+    **{code: 0x2400 + code for code in range(0x20) if chr(code) not in "\n\t"},
+    0x7F: 0x2421,
+    **{code: f"\\x{code:02x}" for code in range(0x80, 0xA0)},
+}
+"""Control characters, and what stands for them: the pictures of Unicode, or an escape."""
+
+
+def harmless(text: str) -> str:
+    """Return ``text`` with every control character made visible, so that data never drives the terminal."""
+    return text.translate(_VISIBLE)
+
+
+class Screen:
+    """Writes lines, streamed answers and errors, each flushed at once so that the two streams keep their order."""
+
+    def __init__(self, out: TextIO | None = None, err: TextIO | None = None) -> None:
+        self._out = sys.stdout if out is None else out
+        self._err = sys.stderr if err is None else err
+        self._in_answer = False
+
+    def result(self, text: str) -> None:
+        """Show what a command found or did."""
+        self.end_answer()
+        self._write(self._out, harmless(text) + "\n")
+
+    def answer(self, piece: str) -> None:
+        """Show a piece of a streamed answer."""
+        self._in_answer = True
+        self._write(self._out, harmless(piece))
+
+    def end_answer(self) -> None:
+        """Finish the line of a streamed answer, if one is open."""
+        if self._in_answer:
+            self._in_answer = False
+            self._write(self._out, "\n")
+
+    def notice(self, text: str) -> None:
+        """Say something about the run that is neither an answer nor a result."""
+        self.end_answer()
+        self._write(self._err, harmless(text) + "\n")
+
+    def error(self, text: str) -> None:
+        """Say what went wrong, in one line; red on a terminal, and told by its first word everywhere."""
+        self.end_answer()
+        line = "error: " + harmless(" ".join(text.splitlines()))
+        if not self._err.isatty():
+            self._write(self._err, line + "\n")
+            return
+        from rich.console import Console  # imported late: only a terminal that shows an error needs it
+
+        console = Console(file=self._err, highlight=False, markup=False, emoji=False)
+        console.print(line, style="bold red", soft_wrap=True)
+        self._err.flush()
+
+    def typed(self, prompt: str, line: str) -> None:
+        """Show a line that came through a pipe as a terminal would show it."""
+        self.end_answer()
+        self._write(self._out, f"{prompt}{harmless(line)}\n")
+
+    @staticmethod
+    def _write(stream: TextIO, text: str) -> None:
+        stream.write(text)
+        stream.flush()
+
+
+def utf8_streams() -> None:
+    """Make pipes UTF-8 on every platform, and let no character of data stop the program."""
+    if isinstance(sys.stdin, TextIOWrapper):
+        sys.stdin.reconfigure(encoding=_pipe_encoding(sys.stdin), errors="surrogateescape")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding=_pipe_encoding(stream), errors="backslashreplace")
+
+
+def _pipe_encoding(stream: TextIO) -> str | None:
+    return None if stream.isatty() else "utf-8"

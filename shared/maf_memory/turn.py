@@ -1,0 +1,145 @@
+"""One question, one answer: the one place that runs an agent.
+
+When the answer does not come (a failure, a cancellation, an empty answer) the turn is discarded: the session is exactly
+what it was before the question. Saving happens after the turn, outside the framework's providers: a save inside
+``after_run`` misses the turn, or leaves a committed history behind a run that failed.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from agent_framework import Message
+from agent_framework.exceptions import AgentFrameworkException
+
+from maf_memory.checkpoint import HISTORY_SOURCE_ID, copied_session, history_of, put_back
+from maf_memory.errors import EmptyAnswer, TurnFailed
+from maf_memory.text import sound
+
+if TYPE_CHECKING:
+    from agent_framework import AgentResponse, AgentResponseUpdate, AgentSession, ResponseStream, SupportsAgentRun
+
+KEPT = "The conversation is as it was before the question."
+
+_SILENT_CONTENTS = frozenset({"usage", "text_reasoning"})
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a question brought: the text, and the messages that it added to the conversation."""
+
+    text: str
+    added: int
+
+
+def _ignore(text: str) -> None:
+    """Show nothing."""
+
+
+async def ask(
+    agent: SupportsAgentRun, session: AgentSession, question: str, *, on_text: Callable[[str], None] = _ignore
+) -> Answer:
+    """Put ``question`` to the agent and return its answer; ``on_text`` gets each piece of text as it arrives.
+
+    Every recorded message has an id, so that a turn which repeats the one before it is not taken for a duplicate. Text
+    is made sound on entry: a lone surrogate, in the question or in the answer, becomes U+FFFD.
+
+    Raises:
+        TurnFailed: the framework or the model failed; the session is as it was.
+        EmptyAnswer: the model returned nothing; the session is as it was.
+        BaseException: anything else, ``CancelledError`` included, is raised as it came; the session is as it was.
+    """
+    checkpoint = copied_session(session)
+    before = len(history_of(session))
+    try:
+        response = await _run(agent, session, question, on_text)
+        if _is_empty(response):
+            raise EmptyAnswer(f"The model returned an empty answer. {KEPT}")
+        _settle(session, before)
+    except BaseException:
+        put_back(session, checkpoint)
+        raise
+    return Answer(response.text, len(history_of(session)) - before)
+
+
+async def _run(
+    agent: SupportsAgentRun, session: AgentSession, question: str, on_text: Callable[[str], None]
+) -> AgentResponse[Any]:
+    message = Message("user", [sound(question)], message_id=uuid.uuid4().hex)
+    stream = agent.run([message], stream=True, session=session)
+    try:
+        while (update := await _next(stream)) is not None:
+            if update.text:
+                on_text(sound(update.text))
+        return await stream.get_final_response()
+    except BaseException as error:
+        # Closing with the error keeps the truncated answer out of the history; a plain close would record it.
+        await stream.close(error)
+        if isinstance(error, AgentFrameworkException):
+            raise _failed(error) from error
+        raise
+
+
+async def _next(stream: ResponseStream[AgentResponseUpdate, Any]) -> AgentResponseUpdate | None:
+    """Return the next update, or ``None`` after the last one.
+
+    Only here is a failure of the system the model's: one raised by ``on_text`` belongs to the caller's screen.
+    """
+    try:
+        return await anext(aiter(stream), None)
+    except OSError as error:
+        raise _failed(error) from error
+
+
+def _failed(error: Exception) -> TurnFailed:
+    return TurnFailed(f"The question got no answer: {_line(error)}. {KEPT}")
+
+
+def _is_empty(response: AgentResponse[Any]) -> bool:
+    for message in reversed(response.messages):
+        for content in reversed(message.contents):
+            if content.type in _SILENT_CONTENTS or (content.type == "text" and not (content.text or "").strip()):
+                continue
+            return message.role == "tool"  # tools ran, and the model said nothing about what they returned
+    return True
+
+
+def _settle(session: AgentSession, before: int) -> None:
+    """Give every new message an id and sound text, before anything records it."""
+    history = history_of(session)
+    settled = [_settled(message) for message in history[before:]]
+    if settled:
+        session.state[HISTORY_SOURCE_ID]["messages"] = [*history[:before], *settled]
+
+
+def _settled(message: Message) -> Message:
+    if message.message_id is None:
+        message.message_id = uuid.uuid4().hex
+    serialised = message.to_dict()
+    try:
+        msgspec.json.encode(serialised)
+    except UnicodeEncodeError:
+        return Message.from_dict(_sound_throughout(serialised))
+    return message
+
+
+def _sound_throughout(value: Any) -> Any:
+    match value:
+        case str():
+            return sound(value)
+        case dict():
+            return {_sound_throughout(key): _sound_throughout(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_sound_throughout(item) for item in value]
+        case _:
+            return value
+
+
+def _line(error: BaseException) -> str:
+    """Return the first line of what went wrong, without a closing full stop."""
+    lines = str(error).strip().splitlines()
+    return (lines[0] if lines else type(error).__name__).rstrip(".")
