@@ -13,7 +13,7 @@ from pathlib import Path
 from maf_memory.decoding import check_fields, decode_json
 from maf_memory.errors import ContextRefused, FileRefused, VersionRefused
 from maf_memory.files import StoreFile
-from maf_memory.text import sound, utf16_length
+from maf_memory.text import one_line, sound, utf16_length
 from maf_memory.threads import finished_in_thread
 
 VERSION = 1
@@ -144,11 +144,11 @@ def _encode(entries: dict[str, str]) -> bytes:
 def _decode(content: bytes, path: Path) -> dict[str, str]:
     document = decode_json(content, path, expected="a context store of version 1")
     if type(document) is dict and type(document.get("version")) is int and document["version"] != VERSION:
-        raise VersionRefused(path, f"it has version {document['version']}", f"version {VERSION}")
+        raise VersionRefused(path, f"it has version {one_line(str(document['version']))}", f"version {VERSION}")
     entries: dict[str, object] = check_fields(document, {"version": int, "entries": dict}, path)["entries"]
     for key, value in entries.items():
         if type(value) is not str:
-            raise FileRefused(path, f"the entry {json.dumps(key)} is not a text", "texts only")
+            raise FileRefused(path, f"the entry {one_line(json.dumps(key))} is not a text", "texts only")
     if KEY in entries:
         _check_stored(str(entries[KEY]), path)
     return {key: str(value) for key, value in entries.items()}

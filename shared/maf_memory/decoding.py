@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from maf_memory.errors import FileRefused
+from maf_memory.text import one_line
 
 _BOM = b"\xef\xbb\xbf"
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
@@ -76,7 +77,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
-                raise _Refusal(f"it repeats the key {json.dumps(key)}")
+                raise _Refusal(f"it repeats the key {one_line(json.dumps(key))}")
             seen.add(key)
     return found
 
@@ -129,7 +130,7 @@ def check_fields(
             raise FileRefused(path, f"{field!r} is {_name(type(found[field]))}", expected)
     unknown = sorted(set(found) - set(wanted))
     if unknown:
-        names = ", ".join(json.dumps(field) for field in unknown[:3])
+        names = ", ".join(one_line(json.dumps(field)) for field in unknown[:3])
         raise FileRefused(path, f"{what} has the unknown field {names}", f"only {', '.join(wanted)}")
     return found
 

@@ -22,22 +22,27 @@ def state_root(environ: Mapping[str, str] = os.environ) -> Path:
     ``MAF_STATE_ROOT`` where it is set, else the platform's folder for a user's program state.
 
     Raises:
-        RootRefused: the variable is empty, relative, or holds a NUL.
+        RootRefused: the variable is empty, relative, or holds a NUL; or the platform's folder is relative.
     """
     named = environ.get(VARIABLE)
     if named is None:
-        return platformdirs.user_state_path("maf-memory", appauthor=False)
+        return _absolute(platformdirs.user_state_path("maf-memory", appauthor=False), "The platform's state folder")
     if not named.strip():
         raise RootRefused(f"{VARIABLE} is set but empty. Give it an absolute path, or unset it.")
     if "\0" in named:
         raise RootRefused(f"{VARIABLE} holds a NUL character. Give it an absolute path.")
-    path = Path(named)
-    if not path.is_absolute():
-        raise RootRefused(
-            f"{VARIABLE} must be absolute, and {named!r} is relative. Here it would be {Path.cwd() / path}: "
-            "set it to that path if this is what you mean."
-        )
-    return path
+    return _absolute(Path(named), VARIABLE)
+
+
+def _absolute(path: Path, origin: str) -> Path:
+    """Return ``path`` when it is absolute; a relative one would be another root in every working folder."""
+    if path.is_absolute():
+        return path
+    try:
+        here = f"Here it would be {Path.cwd() / path}: set {VARIABLE} to that path if this is what you mean."
+    except FileNotFoundError:  # the working folder was deleted
+        here = f"Set {VARIABLE} to an absolute path."
+    raise RootRefused(f"{origin} must be absolute, and {str(path)!r} is relative. {here}")
 
 
 def open_root(environ: Mapping[str, str] = os.environ) -> Path:

@@ -1,4 +1,4 @@
-"""Text made sound once, where it enters."""
+"""Text made sound once, where it enters, and made one line where it leaves in an error."""
 
 from __future__ import annotations
 
@@ -18,3 +18,15 @@ def sound(text: str) -> str:
 def utf16_length(text: str) -> int:
     """Return how many UTF-16 code units ``text`` has, which is how .NET counts characters."""
     return len(text) + sum(1 for character in text if ord(character) > 0xFFFF)
+
+
+def one_line(text: str, limit: int = 120) -> str:
+    """Return ``text`` as it can stand inside an error line: bounded, every character that does not print escaped.
+
+    What is quoted comes from a file that was refused; it must neither break the line nor command the terminal.
+    """
+    cut = text if len(text) <= limit else f"{text[: limit - 1]}…"
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape", "backslashreplace").decode("ascii")
+        for character in cut
+    )

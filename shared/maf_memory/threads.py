@@ -25,8 +25,9 @@ async def finished_in_thread(work: Callable[P, T], /, *args: P.args, **kwargs: P
             if task.cancelled():
                 raise
             cancelled = error
-        except BaseException:  # noqa: BLE001 - it is the work's own error; task.result() raises it below
-            break
+        except BaseException:
+            if not task.done():
+                raise  # not the work's error: this coroutine itself is being closed
     if cancelled is not None:
         if not task.cancelled() and (failure := task.exception()) is not None:
             raise cancelled from failure
