@@ -1,23 +1,62 @@
 """What makes a list of serialised messages a conversation that a model can be sent.
 
-The framework's own decoding checks little: an unknown kind of content is dropped in silence, a wrong type crashes at
+The framework's own decoding checks little: an unknown kind of content is kept and never sent, a wrong type crashes at
 the next run, and a tool call without its result makes most servers refuse the conversation for ever after.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
+
+from maf_memory.decoding import JSON_NAMES
+from maf_memory.text import one_line
 
 ROLES = frozenset({"system", "user", "assistant", "tool"})
 
-_TEXTS_OF = {
-    "text": ("text",),
-    "function_call": ("call_id", "name"),
-    "function_result": ("call_id",),
+KINDS = frozenset(
+    {
+        "text",
+        "text_reasoning",
+        "data",
+        "uri",
+        "error",
+        "function_call",
+        "function_result",
+        "usage",
+        "hosted_file",
+        "hosted_vector_store",
+        "code_interpreter_tool_call",
+        "code_interpreter_tool_result",
+        "image_generation_tool_call",
+        "image_generation_tool_result",
+        "mcp_server_tool_call",
+        "mcp_server_tool_result",
+        "search_tool_call",
+        "search_tool_result",
+        "shell_tool_call",
+        "shell_tool_result",
+        "shell_command_output",
+        "computer_tool_call",
+        "computer_tool_result",
+        "function_approval_request",
+        "function_approval_response",
+        "oauth_consent_request",
+    }
+)
+"""The framework's kinds of content (its ``ContentType``); a test compares the two."""
+
+_MAYBE_TEXT = (str, type(None))
+_FIELDS_OF: Mapping[str, Mapping[str, tuple[type, ...]]] = {
+    "text": {"text": (str,)},
+    "text_reasoning": {"text": _MAYBE_TEXT},
+    "function_call": {"call_id": (str,), "name": (str,), "arguments": (str, dict, type(None))},
+    "function_result": {"call_id": (str,)},
+    "function_approval_request": {"id": (str,), "function_call": (dict,)},
+    "function_approval_response": {"id": (str,), "function_call": (dict,)},
 }
-"""The fields that must be texts, by kind of content."""
+"""The types of the fields that the framework and its clients rely on, by kind of content."""
 
 
 class NotAConversation(ValueError):
@@ -44,19 +83,32 @@ def _problem_of(message: Any) -> str | None:
         return "is not a message"
     role = message.get("role")
     if type(role) is not str or role not in ROLES:
-        return f"has the role {json.dumps(role)[:40]}"
-    if type(message.get("message_id")) not in (str, type(None)):
+        return f"has the role {one_line(json.dumps(role), 40)}"
+    if type(message.get("message_id")) not in _MAYBE_TEXT:
         return "has an id that is not a text"
+    if type(message.get("author_name")) not in _MAYBE_TEXT:
+        return "has an author that is not a text"
     contents = message.get("contents")
     if type(contents) is not list:
         return "has no list of contents"
     for content in contents:
-        if type(content) is not dict or type(content.get("type")) is not str:
-            return "has a content that is not one"
-        for field in _TEXTS_OF.get(content["type"], ()):
-            if type(content.get(field)) is not str:
-                return f"has a {content['type']} whose {field} is not a text"
+        problem = _problem_of_content(content)
+        if problem is not None:
+            return problem
     return None
+
+
+def _problem_of_content(content: Any) -> str | None:
+    kind = content.get("type") if type(content) is dict else None
+    if type(kind) is not str:
+        return "has a content that is not one"
+    if kind not in KINDS:
+        return f"has a content of the unknown kind {one_line(json.dumps(kind), 40)}"
+    for field, types in _FIELDS_OF.get(kind, {}).items():
+        if type(content.get(field)) not in types:
+            return f"has a {kind} whose {field} is not {JSON_NAMES[types[0]]}"
+    call = content.get("function_call")
+    return None if call is None else _problem_of_content(call)
 
 
 def _contents(messages: list[dict[str, Any]]) -> Iterable[tuple[int, dict[str, Any]]]:
@@ -74,8 +126,8 @@ def _check_calls(messages: list[dict[str, Any]]) -> None:
                 open_calls[content["call_id"]] = (number, content["name"])
             case "function_result":
                 open_calls.pop(content["call_id"], None)
-            case "function_approval_request" if type(content.get("function_call")) is dict:
+            case "function_approval_request":
                 awaiting.add(content["function_call"].get("call_id"))
     for call_id, (number, name) in open_calls.items():
         if call_id not in awaiting:
-            raise NotAConversation(f"message {number} calls the tool {name!r} and no result follows")
+            raise NotAConversation(f"message {number} calls the tool {one_line(repr(name), 40)} and no result follows")

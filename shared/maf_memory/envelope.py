@@ -4,7 +4,7 @@ A session serialised by the framework holds no version and no instructions; rest
 new ones. The envelope carries both, and the pair that tells whether a file is still the one that was loaded.
 
 The layout is one valid JSON document that people and line tools can read: the header first, one field a line, then
-the session with one message a line. Whoever needs only the header reads only the first lines.
+the session with one message a line.
 """
 
 from __future__ import annotations
@@ -21,11 +21,14 @@ import msgspec
 from maf_memory.checkpoint import HISTORY_SOURCE_ID
 from maf_memory.conversation import NotAConversation, check_messages
 from maf_memory.decoding import check_fields, decode_json
-from maf_memory.errors import FileRefused, VersionRefused
+from maf_memory.errors import FileRefused, SaveFailed, VersionRefused
 from maf_memory.payload import messages_of
+from maf_memory.text import one_line
 
 VERSION = 1
-HEAD_BYTES = 4096
+MAXIMUM_REVISION = 2**53
+"""The largest integer that every JSON reader keeps exactly; a revision never gets there by saving."""
+
 EXPECTED = f"a session snapshot of version {VERSION}"
 
 _HEADER = {
@@ -99,6 +102,44 @@ def encode(envelope: Envelope) -> bytes:
 _json = msgspec.json.Encoder().encode
 
 
+def encode_proven(envelope: Envelope, path: Path) -> bytes:
+    """Return the file's bytes, proven to decode to the same envelope again.
+
+    The fast encoder changes some values in silence: NaN becomes null, bytes and sets something else. Tuples come back
+    as lists.
+
+    Raises:
+        SaveFailed: what would be written could not be read back.
+    """
+    try:
+        content = encode(envelope)
+        again = decode(content, path, instruction_version=envelope.instruction_version)
+    except FileRefused as error:
+        raise _unreadable(path, error.found) from error
+    except (ValueError, TypeError, RecursionError) as error:
+        raise _unreadable(path, str(error)) from error
+    if again.session != envelope.session and again.session != _with_lists(envelope.session):
+        raise _unreadable(path, "a value that JSON cannot hold")
+    return content
+
+
+def _unreadable(path: Path, why: str) -> SaveFailed:
+    return SaveFailed(
+        f"{path} was not saved: the session holds something that could not be read back ({one_line(why)}). "
+        "The old file is as it was."
+    )
+
+
+def _with_lists(value: Any) -> Any:
+    match value:
+        case dict():
+            return {key: _with_lists(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_with_lists(item) for item in value]
+        case _:
+            return value
+
+
 def _encode_session(session: dict[str, Any]) -> bytes:
     history = session["state"].get(HISTORY_SOURCE_ID)
     if type(history) is not dict or type(history.get("messages")) is not list or not history["messages"]:
@@ -143,7 +184,7 @@ def decode(content: bytes, path: Path, *, instruction_version: str) -> Envelope:
     if envelope.instruction_version != instruction_version:
         raise VersionRefused(
             path,
-            f"it was written by instructions {envelope.instruction_version}",
+            f"it was written by instructions {one_line(envelope.instruction_version)}",
             f"instructions {instruction_version}, under which this program runs",
         )
     return envelope
@@ -166,18 +207,6 @@ def _again(document: dict[str, Any]) -> bytes:
     return b"{\n" + b"\n".join(lines) + _SESSION_LINE + _encode_session(document["session"]) + b"\n}\n"
 
 
-def stamp_of(head: bytes, path: Path) -> Stamp | None:
-    """Return the stamp from a file's first bytes, or ``None`` when they are not laid out as :func:`encode` does.
-
-    Raises:
-        VersionRefused, FileRefused: the header is there and is not acceptable.
-    """
-    header, found, _ = head.partition(_SESSION_LINE)
-    if not found or not header.startswith(b"{\n"):
-        return None
-    return _checked_header(decode_json(header.rstrip(b",") + b"}", path, expected=EXPECTED), path)
-
-
 def _checked(document: object, path: Path) -> Envelope:
     fields = dict(document) if isinstance(document, dict) else document
     session = fields.pop("session", None) if isinstance(fields, dict) else None
@@ -196,12 +225,14 @@ def _checked(document: object, path: Path) -> Envelope:
 
 def _checked_header(fields: object, path: Path) -> Stamp:
     if isinstance(fields, dict) and type(fields.get("version")) is int and fields["version"] != VERSION:
-        raise VersionRefused(path, f"it has version {fields['version']}", f"version {VERSION}")
+        raise VersionRefused(path, f"it has version {one_line(str(fields['version']))}", f"version {VERSION}")
     header = check_fields(fields, _HEADER, path)
-    if not _LINEAGE.fullmatch(header["lineage"]) or header["revision"] < 1:
+    if not _LINEAGE.fullmatch(header["lineage"]) or not 1 <= header["revision"] <= MAXIMUM_REVISION:
         raise FileRefused(path, "its lineage or revision is not one", EXPECTED)
     try:
         datetime.fromisoformat(header["saved_at"])
     except ValueError as error:
-        raise FileRefused(path, f"saved_at is {json.dumps(header['saved_at'])[:40]}", "a date and time") from error
+        raise FileRefused(
+            path, f"saved_at is {one_line(json.dumps(header['saved_at']), 40)}", "a date and time"
+        ) from error
     return Stamp(header["lineage"], header["revision"])

@@ -8,10 +8,11 @@ acknowledged save can be gone after a power cut.
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import stat
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from maf_memory.disk import PRIVATE_FILE, Folder, flush_file, make_private_folder, open_folder
@@ -55,22 +56,11 @@ class StoreFile:
         Raises:
             FileRefused: it is a link, not a regular file, larger than the limit, or not readable.
         """
-        return self._read(self.limit)
-
-    def head(self, size: int) -> bytes | None:
-        """Return at most the first ``size`` bytes, or ``None`` when there is no file.
-
-        Raises:
-            FileRefused: as :meth:`read`.
-        """
-        return self._read(size, whole=False)
-
-    def _read(self, size: int, *, whole: bool = True) -> bytes | None:
         try:
             with open_folder(self.path.parent) as folder:
                 descriptor = folder.open(self.path.name)
                 try:
-                    return self._read_open(descriptor, size, whole)
+                    return self._read_open(descriptor)
                 finally:
                     os.close(descriptor)
         except FileNotFoundError:
@@ -78,20 +68,20 @@ class StoreFile:
         except OSError as error:
             raise self._unreadable(error) from error
 
-    def _read_open(self, descriptor: int, size: int, whole: bool) -> bytes:
+    def _read_open(self, descriptor: int) -> bytes:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise FileRefused(self.path, "it is not a regular file", "a regular file")
-        if whole and status.st_size > size:
-            raise FileRefused(self.path, f"it has {status.st_size:,} bytes", f"at most {size:,} bytes")
+        if status.st_size > self.limit:
+            raise FileRefused(self.path, f"it has {status.st_size:,} bytes", f"at most {self.limit:,} bytes")
         blocks: list[bytes] = []
-        left = size + 1 if whole else size
+        left = self.limit + 1
         while left > 0 and (block := os.read(descriptor, min(left, _BLOCK))):
             blocks.append(block)
             left -= len(block)
         content = b"".join(blocks)
-        if len(content) > size:
-            raise FileRefused(self.path, "it grew while it was read", f"at most {size:,} bytes")
+        if len(content) > self.limit:
+            raise FileRefused(self.path, "it grew while it was read", f"at most {self.limit:,} bytes")
         return content
 
     def _unreadable(self, error: OSError) -> FileRefused:
@@ -117,6 +107,9 @@ class StoreFile:
             try:
                 make_private_folder(self.path.parent)
                 folder = held.enter_context(open_folder(self.path.parent))
+            except OSError as error:
+                raise self._not_saved(error) from error
+            try:
                 lock = filelock.FileLock(
                     self.lock_path, timeout=self._lock_seconds, mode=PRIVATE_FILE, poll_interval=0.005
                 )
@@ -127,12 +120,16 @@ class StoreFile:
                     f"{self._lock_seconds:g} seconds. Close the other program, or try again."
                 ) from error
             except OSError as error:
-                raise self._not_saved(error) from error
+                raise SaveFailed(
+                    f"{self.path} was not saved: its lock {self.lock_path.name} cannot be used ({reason(error)}). "
+                    "The old file is as it was."
+                ) from error
             self._folder = folder
             try:
                 yield
             except BaseException:
-                lock.release(force=True)
+                with suppress(OSError):  # the error of the work is the one to tell; closing the lock ends it anyway
+                    lock.release(force=True)
                 raise
             finally:
                 self._folder = None
@@ -155,8 +152,8 @@ class StoreFile:
             raise self._unreadable(error) from error
 
     def _temporary_names(self, folder: Folder) -> list[str]:
-        prefix = self._temporary_prefix()
-        return [name for name in folder.names() if name.startswith(prefix) and name.endswith(".tmp")]
+        ours = re.compile(re.escape(self._temporary_prefix()) + r"[0-9a-f]{16}\.tmp")
+        return [name for name in folder.names() if ours.fullmatch(name)]
 
     def sweep(self) -> list[Path]:
         """Remove what killed writers left beside this file, and return the paths that were removed.

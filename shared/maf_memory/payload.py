@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import importlib.metadata
-import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
-from maf_memory.checkpoint import HISTORY_SOURCE_ID
+from maf_memory.checkpoint import HISTORY_SOURCE_ID, copied_session, history_of
 from maf_memory.conversation import NotAConversation, check_messages
 from maf_memory.errors import FileRefused, SaveFailed
+from maf_memory.text import one_line
 
 if TYPE_CHECKING:
-    from agent_framework import AgentSession
+    from agent_framework import AgentSession, Message
 
 
 def framework_version() -> str:
@@ -23,9 +23,14 @@ def framework_version() -> str:
 
 
 def messages_of(payload: dict[str, Any]) -> Any:
-    """Return what stands for the messages in a serialised session: a list, if it is sound."""
+    """Return what stands for the messages in a serialised session: a list, if it is sound.
+
+    A history that carries a ``type`` is not one: the framework would rebuild it as an object of its own.
+    """
     history = payload["state"].get(HISTORY_SOURCE_ID, {})
-    return history.get("messages", []) if isinstance(history, dict) else history
+    if type(history) is not dict or "type" in history:
+        return None
+    return history.get("messages", [])
 
 
 def restored(payload: dict[str, Any], framework: str, path: Path) -> AgentSession:
@@ -38,55 +43,82 @@ def restored(payload: dict[str, Any], framework: str, path: Path) -> AgentSessio
     """
     from agent_framework import AgentSession
 
-    expected = f"a session that {framework_version()} can rebuild (the file says {framework})"
+    expected = f"a session that {framework_version()} can rebuild (the file says {one_line(framework)})"
     try:
         session = AgentSession.from_dict(payload)
+        changed = framework != framework_version() and session.to_dict() != payload
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise FileRefused(path, f"the framework cannot rebuild it ({error})", expected) from error
-    rebuilt = session.state.get(HISTORY_SOURCE_ID, {}).get("messages", [])
-    for number, (message, stored) in enumerate(zip(rebuilt, messages_of(payload), strict=True), start=1):
+        raise FileRefused(path, f"the framework cannot rebuild it ({one_line(str(error))})", expected) from error
+    for number, (message, stored) in enumerate(zip(history_of(session), messages_of(payload), strict=True), start=1):
         if len(message.contents) != len(stored["contents"]):
             raise FileRefused(path, f"message {number} holds a content of an unknown kind", expected)
-    if framework != framework_version() and session.to_dict() != payload:
+    if changed:
         raise FileRefused(path, "the framework would rebuild it differently", expected)
     return session
 
 
-def serialised(session: AgentSession, path: Path) -> dict[str, Any]:
-    """Return the framework's serialisation of ``session``, proven to be readable again.
+def frozen(session: AgentSession, path: Path) -> AgentSession:
+    """Return a copy of ``session`` for a save that later turns do not change.
 
     Raises:
-        SaveFailed: it holds something that JSON cannot hold, that the framework could not rebuild, or a tool call
-            without its result. What could not be read back is not saved.
+        SaveFailed: its state holds something that cannot be copied, and so could not be read back either.
     """
-    try:
+    with _refused_as_unreadable(path):
+        return copied_session(session)
+
+
+def serialised(session: AgentSession, path: Path, *, proven: Sequence[Message] = ()) -> dict[str, Any]:
+    """Return the framework's serialisation of ``session``, proven to be rebuilt by the framework unchanged.
+
+    ``proven`` are the messages of an earlier save: recorded messages never change, so the same ones at the same place
+    are not proven again.
+
+    Raises:
+        SaveFailed: the framework could not rebuild it, or a tool call has no result. What could not be read back is
+            not saved.
+    """
+    with _refused_as_unreadable(path):
         payload = session.to_dict()
-        check_messages(messages_of(payload))
-        _refuse_changed_by_json(payload)
+        messages = messages_of(payload)
+        check_messages(messages)
         _refuse_unreadable_state(payload)
-    except NotAConversation as error:
-        raise SaveFailed(f"{path} was not saved: {error}. The old file is as it was.") from error
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise SaveFailed(
-            f"{path} was not saved: the session holds something that could not be read back ({error}). "
-            "The old file is as it was."
-        ) from error
+        _refuse_unreadable_messages(history_of(session), messages, proven)
     return payload
 
 
-def _refuse_changed_by_json(payload: dict[str, Any]) -> None:
-    """Refuse what the fast encoder would change in silence: NaN becomes null, bytes and sets something else."""
-    if msgspec.json.decode(msgspec.json.encode(payload)) != payload:
-        strict = json.loads(json.dumps(payload, allow_nan=False))
-        if msgspec.json.decode(msgspec.json.encode(strict)) != msgspec.json.decode(msgspec.json.encode(payload)):
-            raise ValueError("a value that JSON cannot hold")
+@contextmanager
+def _refused_as_unreadable(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except NotAConversation as error:
+        raise SaveFailed(f"{path} was not saved: {error}. The old file is as it was.") from error
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, Warning) as error:
+        # The framework only warns of a value that it cannot serialise; where warnings are errors, it raises.
+        raise SaveFailed(
+            f"{path} was not saved: the session holds something that could not be read back "
+            f"({one_line(str(error))}). The old file is as it was."
+        ) from error
 
 
 def _refuse_unreadable_state(payload: dict[str, Any]) -> None:
     """Refuse application data that the framework would take for one of its own types, and never load again."""
     from agent_framework import AgentSession
 
-    others = {key: value for key, value in payload["state"].items() if key != HISTORY_SOURCE_ID}
-    rest = {**payload, "state": others}
+    rest = {**payload, "state": dict(payload["state"])}
+    if HISTORY_SOURCE_ID in rest["state"]:
+        rest["state"][HISTORY_SOURCE_ID] = {**rest["state"][HISTORY_SOURCE_ID], "messages": []}
     if AgentSession.from_dict(rest).to_dict() != rest:
         raise ValueError("state that the framework rebuilds differently")
+
+
+def _refuse_unreadable_messages(
+    messages: Sequence[Message], serialised_messages: list[dict[str, Any]], proven: Sequence[Message]
+) -> None:
+    """Refuse a message that the framework serialises and cannot rebuild, such as one with an attribute of its own."""
+    from agent_framework import Message
+
+    for number, (message, stored) in enumerate(zip(messages, serialised_messages, strict=True)):
+        if number < len(proven) and proven[number] is message:
+            continue
+        if Message.from_dict(stored).to_dict() != stored:
+            raise NotAConversation(f"message {number + 1} is one that the framework rebuilds differently")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import os
+import hashlib
+import itertools
 import secrets
 import threading
 from collections.abc import Callable
@@ -11,22 +12,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from maf_memory.checkpoint import copied_session
-from maf_memory.envelope import (
-    HEAD_BYTES,
-    Envelope,
-    Stamp,
-    decode,
-    encode,
-    stamp_of,
-)
+from maf_memory.checkpoint import history_of
+from maf_memory.envelope import Envelope, Stamp, decode, encode_proven
 from maf_memory.errors import NotProvenDurable, StateConflict
 from maf_memory.files import StoreFile
-from maf_memory.payload import framework_version, restored, serialised
+from maf_memory.payload import framework_version, frozen, restored, serialised
 from maf_memory.threads import finished_in_thread
 
 if TYPE_CHECKING:
-    from agent_framework import AgentSession
+    from agent_framework import AgentSession, Message
 
 
 class CreatesSessions(Protocol):
@@ -62,8 +56,11 @@ class SnapshotStore:
         self._instruction_version = instruction_version
         self._now = now
         self._known: Stamp | None = None
-        self._signature: tuple[int, ...] | None = None
-        self._deletions = 0
+        self._known_content: bytes | None = None  # the digest of the file that carries the known stamp
+        self._proven: list[Message] = []
+        self._turns = itertools.count(1)
+        self._last: tuple[int, Saved] | None = None  # the newest save that is on the disk, by the order of asking
+        self._departures = 0  # how often this store turned to another state than its own saves make
         self._one_at_a_time = threading.Lock()
 
     @property
@@ -106,13 +103,16 @@ class SnapshotStore:
     async def save(self, session: AgentSession) -> Saved:
         """Write the session as it is now, durably, in the place of the snapshot that this store last saw.
 
+        Of two saves under way the one asked for last stays; the other returns what that one wrote.
+
         Raises:
             StateConflict: the disk holds another save, or nothing where something was seen; nothing was overwritten.
             FileRefused: the file on the disk was damaged since; it was left as it is.
             SaveFailed: the disk refused, or the session holds something that could not be read back.
             NotProvenDurable: the snapshot is in place, but a power cut may bring the old one back.
         """
-        return await finished_in_thread(self._save, copied_session(session), self._deletions)
+        copy = frozen(session, self.path)
+        return await finished_in_thread(self._save, copy, next(self._turns), self._departures)
 
     async def delete(self) -> bool:
         """Delete the snapshot, whatever it holds, and return whether there was one.
@@ -143,16 +143,22 @@ class SnapshotStore:
 
     def _load(self) -> AgentSession | None:
         with self._one_at_a_time:
-            signature = self._file_signature()
-            envelope = self._read()
-            session = None if envelope is None else restored(envelope.session, envelope.framework, self.path)
-            self._known = None if envelope is None else envelope.stamp
-            self._signature = signature
+            content = self._file.read()
+            if content is None:
+                self._depart(None, None)
+                return None
+            envelope = self._decode(content)
+            session = restored(envelope.session, envelope.framework, self.path)
+            self._depart(envelope.stamp, content)
             return session
 
-    def _save(self, session: AgentSession, deletions: int) -> Saved:
-        payload = serialised(session, self.path)
+    def _save(self, session: AgentSession, turn: int, departures: int) -> Saved:
+        payload = serialised(session, self.path, proven=self._proven)
         with self._one_at_a_time:
+            if departures != self._departures:
+                raise StateConflict(self.path, "another state: it was deleted or loaded while this save waited", "it")
+            if self._last is not None and turn < self._last[0]:
+                return self._last[1]
             stamp = Stamp(secrets.token_hex(4), 1) if self._known is None else self._known.next()
             envelope = Envelope(
                 self._instruction_version,
@@ -161,19 +167,25 @@ class SnapshotStore:
                 framework_version(),
                 payload,
             )
-            content = encode(envelope)
-            try:
-                with self._file.locked():
-                    if deletions != self._deletions:
-                        raise StateConflict(self.path, "nothing: it was deleted while this save waited", "it")
-                    self._refuse_other_save(self._stamp_on_disk())
+            content = encode_proven(envelope, self.path)
+            saved = Saved(stamp, len(envelope.messages), len(content))
+            with self._file.locked():
+                self._refuse_other_save(self._stamp_on_disk())
+                try:
                     self._file.replace(content)
-                    self._signature = self._file_signature()
-            except NotProvenDurable:
-                self._known = self._stamp_on_disk()
-                raise
-            self._known = stamp
-            return Saved(stamp, len(envelope.messages), len(content))
+                except NotProvenDurable:
+                    # It is in place: a store that did not know it would be in conflict with itself. Under the lock,
+                    # because after it the file may be another process's, and no longer ours to replace.
+                    self._settle(session, content, turn, saved)
+                    raise
+                self._settle(session, content, turn, saved)
+            return saved
+
+    def _settle(self, session: AgentSession, content: bytes, turn: int, saved: Saved) -> None:
+        self._known = saved.stamp
+        self._known_content = _digest(content)
+        self._proven = history_of(session)
+        self._last = (turn, saved)
 
     def _refuse_other_save(self, found: Stamp | None) -> None:
         if found != self._known:
@@ -184,38 +196,39 @@ class SnapshotStore:
             )
 
     def _stamp_on_disk(self) -> Stamp | None:
-        """Read the stamp; only the head of a file that nobody touched since, the whole of any other."""
-        signature = self._file_signature()
-        if signature is not None and signature == self._signature:
-            head = self._file.head(HEAD_BYTES)
-            stamp = None if head is None else stamp_of(head, self.path)
-            if stamp is not None:
-                return stamp
-        envelope = self._read()
-        return None if envelope is None else envelope.stamp
+        """Return the stamp of the file as it is now; only what is not to the byte the known file is decoded again.
 
-    def _file_signature(self) -> tuple[int, ...] | None:
-        """Return what changes when somebody writes the file; it decides how much is read, never who wins."""
-        try:
-            status = os.lstat(self.path)
-        except FileNotFoundError:
+        The whole file is compared, not its time and size: damage within one tick of the clock must be seen too, or the
+        save would replace a file that it should refuse.
+        """
+        content = self._file.read()
+        if content is None:
             return None
-        return (status.st_ino, status.st_size, status.st_mtime_ns)
+        if self._known is not None and _digest(content) == self._known_content:
+            return self._known
+        return self._decode(content).stamp
 
     def _delete(self) -> bool:
         with self._one_at_a_time:
             deleted = False
-            if self.path.parent.is_dir():
-                with self._file.locked():
-                    try:
+            try:
+                if self.path.parent.is_dir():
+                    with self._file.locked():
                         deleted = self._file.delete()
-                    except NotProvenDurable:
-                        self._forget()
-                        raise
-            self._forget()
+            except NotProvenDurable:
+                self._depart(None, None)
+                raise
+            self._depart(None, None)
             return deleted
 
-    def _forget(self) -> None:
-        self._deletions += 1
-        self._known = None
-        self._signature = None
+    def _depart(self, stamp: Stamp | None, content: bytes | None) -> None:
+        """Turn to what was loaded, or to nothing: a save that was asked for before belongs to another state."""
+        self._departures += 1
+        self._known = stamp
+        self._known_content = None if content is None else _digest(content)
+        self._proven = []
+        self._last = None
+
+
+def _digest(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=16).digest()
