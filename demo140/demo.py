@@ -30,7 +30,7 @@ class Demo140:
 
     name = "demo140"
     other = "demo130"
-    elsewhere = ("setctx", "showctx")
+    elsewhere = ("setctx TEXT", "showctx")
 
     def __init__(self, places: Places, client: BaseChatClient[Any], screen: Screen) -> None:
         self._places = places

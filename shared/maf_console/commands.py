@@ -52,13 +52,13 @@ def read_line(
 ) -> Call | Question | Advice | None:
     """Return what ``line`` is, or ``None`` for an empty one.
 
-    ``elsewhere`` are the commands of the program named ``program``: typed here they get a hint.
+    ``elsewhere`` are the usage lines of the commands of the program named ``program``: typed here they get a hint.
     """
     typed = line.strip()
     if not typed:
         return None
-    word, _, rest = typed.partition(" ") if " " in typed else typed.partition("\t")
-    text = rest.strip()
+    word, *rest = typed.split(maxsplit=1)
+    text = rest[0] if rest else ""
     for command in commands:
         if command.name != word.lower():
             continue
@@ -75,8 +75,10 @@ def _near_miss(
     for command in commands:
         if (not text or command.text is not None) and one_letter_away(word.lower(), command.name):
             return Advice(f"Did you mean {command.usage}? Nothing was sent. To ask this as a question, add a word.")
-    if not text and word.lower() in elsewhere:
-        return Advice(f"{word.lower()} is a command of {program}. Nothing was sent; help lists the commands here.")
+    for usage in elsewhere:
+        name, _, its_text = usage.partition(" ")
+        if word.lower() == name and (its_text or not text):
+            return Advice(f"{name} is a command of {program}. Nothing was sent; help lists the commands here.")
     return None
 
 

@@ -28,7 +28,7 @@ class Demo(Protocol):
 
     @property
     def elsewhere(self) -> Sequence[str]:
-        """The names of the other demo's commands that this one has not."""
+        """The usage lines of the other demo's commands that this one has not."""
         ...
 
     @property
