@@ -69,10 +69,7 @@ def _ensure_venv(venv: Path, extras: tuple[str, ...], project: dict[str, Any]) -
     version = _version_of(venv, python)
     if version is not None:
         if version < _oldest_python.OLDEST:
-            sys.exit(
-                f"{venv} holds Python {version[0]}.{version[1]}, which is too old. "
-                f"Remove it and run this again."
-            )
+            sys.exit(f"{venv} holds Python {version[0]}.{version[1]}, which is too old. Remove it and run this again.")
         digest = _stamp.digest_of(venv.parent, project, version)
         held = _stamp.installed_extras(venv, digest)
         if held is not None and _stamp.satisfies(held, set(extras), project):
@@ -170,9 +167,7 @@ def _install(venv: Path, python: Path, extras: set[str]) -> None:
     if not _run([python, "-c", "import pip"], root, quiet=True) and not _run(
         [python, "-m", "ensurepip"], root, quiet=True
     ):
-        sys.exit(
-            f"There is no pip in .venv, nor ensurepip to bring it. {BRING_ENSUREPIP}; then run this again."
-        )
+        sys.exit(f"There is no pip in .venv, nor ensurepip to bring it. {BRING_ENSUREPIP}; then run this again.")
     options = ["-qq", "--no-input", "--disable-pip-version-check"]  # errors only
     if not _run([python, "-m", "pip", "install", *options, *what], root):
         sys.exit(

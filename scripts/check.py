@@ -13,9 +13,7 @@ FIX = (("ruff", "check", "--fix"), ("ruff", "format"), ("mypy",))
 def main() -> int:
     """Return 0 only if all three found nothing; each runs, whatever the others found."""
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument(
-        "--fix", action="store_true", help="apply the linter's fixes and the formatter first"
-    )
+    options.add_argument("--fix", action="store_true", help="apply the linter's fixes and the formatter first")
     commands = FIX if options.parse_args().fix else LOOK
     python = ensure(("check",))
     failed = 0
