@@ -11,8 +11,7 @@ from maf_console.ledger import ledger, take_stock, whereabouts
 from maf_console.loop import Quit
 from maf_console.places import Places
 from maf_console.screen import Screen
-from maf_console.supports import NONE, Support, context, conversation, counted
-from maf_memory.checkpoint import history_of
+from maf_console.supports import NONE, Support, context, conversation
 from maf_memory.context import ContextStore
 from maf_memory.errors import FileRefused, MafMemoryError, NotProvenDurable
 
@@ -99,11 +98,7 @@ class Demo130:
         return ""
 
     def _conversation(self) -> Support:
-        if self._session is None:
-            return conversation(None, 0, ["empty, in this process only; never written"])
-        messages = len(history_of(self._session))
-        facts = [f"{counted(messages, 'message')}, in this process only; never written"]
-        return conversation(self._session.session_id, messages, facts)
+        return conversation(self._session, "in this process only; never written")
 
     async def _setctx(self, text: str) -> None:
         before = await take_stock(self._places, self._conversation())

@@ -140,11 +140,7 @@ class Demo140:
         return ""
 
     def _conversation(self) -> Support:
-        if self._session is None:
-            return conversation(None, 0, ["empty, in this process"])
-        messages = len(history_of(self._session))
-        facts = [f"{counted(messages, 'message')}, in this process{'; not saved' if self.unsaved else ''}"]
-        return conversation(self._session.session_id, messages, facts)
+        return conversation(self._session, f"in this process{'; not saved' if self.unsaved else ''}")
 
     async def _save(self, _: str) -> None:
         before = await take_stock(self._places, self._conversation())

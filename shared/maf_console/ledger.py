@@ -36,5 +36,7 @@ def whereabouts(stock: Mapping[str, Support], places: Places) -> str:
         lines += [f"  {'':<{_WIDTH}}  {fact}" for fact in rest]
     lines.append(f"  {'state root':<{_WIDTH}}  {places.root}")
     for path in places.foreign():
-        lines.append(f"  {'':<{_WIDTH}}  not of these demos, left alone: {path.relative_to(places.root)}")
+        # A line break in somebody's file name must not look like a line of ours.
+        name = " ".join(str(path.relative_to(places.root)).splitlines())
+        lines.append(f"  {'':<{_WIDTH}}  not of these demos, left alone: {name}")
     return "\n".join(lines)

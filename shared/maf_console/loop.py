@@ -1,7 +1,8 @@
 """The loop of a console: read a line, do it, until the input ends.
 
 Lines are read in the main thread while nothing else runs; each command or question runs to its end in the event loop.
-Ctrl-C during an answer cancels the turn, and the loop goes on.
+Ctrl-C during an answer cancels the turn, and the loop goes on. A command is finished in spite of Ctrl-C: half of one
+would leave the disk and this process with two different stories.
 """
 
 from __future__ import annotations
@@ -131,7 +132,7 @@ class Console:
             except Quit:
                 break
             except KeyboardInterrupt:
-                if not self._lines.interactive:
+                if not self._lines.interactive or not self._settle(runner):
                     return INTERRUPTED
         return 1 if self._demo.unsaved or (self._failed and not self._lines.interactive) else 0
 
@@ -139,7 +140,7 @@ class Console:
         demo = self._demo
         match read_line(line, demo.commands, elsewhere=demo.elsewhere, program=demo.other):
             case Call(command, text):
-                self._finish(runner, command.run(text))
+                self._finish(runner, _whole(command.run(text)))
             case Question(text):
                 self._finish(runner, demo.ask(text))
             case Advice(text):
@@ -152,7 +153,38 @@ class Console:
         except MafMemoryError as error:
             self._report(error)
 
+    def _settle(self, runner: asyncio.Runner) -> bool:
+        """Wait for what a second Ctrl-C left unfinished; a third one does not wait, and makes this false."""
+        try:
+            failures = runner.run(_others())
+        except KeyboardInterrupt:
+            return False
+        for failure in failures:
+            self._report(failure)
+        return True
+
     def _report(self, error: MafMemoryError) -> None:
         self._failed = True
         remedy = self._demo.remedy(error)
         self._screen.error(f"{error} {remedy}".strip())
+
+
+async def _whole(work: Coroutine[Any, Any, None]) -> None:
+    """Finish ``work`` even when this task is cancelled, and pass the cancellation on then; its own error wins."""
+    task = asyncio.ensure_future(work)
+    interrupted = False
+    while not task.done():
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError:
+            interrupted = True
+    task.result()
+    if interrupted:
+        raise asyncio.CancelledError
+
+
+async def _others() -> list[MafMemoryError]:
+    """Wait for every other task of the loop, and return the errors that they ended with, each once."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    outcomes = await asyncio.gather(*others, return_exceptions=True)
+    return list(dict.fromkeys(outcome for outcome in outcomes if isinstance(outcome, MafMemoryError)))

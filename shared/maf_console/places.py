@@ -31,9 +31,9 @@ class Places:
     def foreign(self) -> list[Path]:
         """Return what lies under the root and is neither a store's file nor its lock or temporary file."""
         found: list[Path] = []
-        for path in sorted(self.root.iterdir()):
+        for path in _listed(self.root):
             if path.name in (CONTEXT_OWNER, SNAPSHOT_OWNER) and path.is_dir() and not path.is_symlink():
-                found += [inner for inner in sorted(path.iterdir()) if not self._ours(inner)]
+                found += [inner for inner in _listed(path) if not self._ours(inner)]
             else:
                 found.append(path)
         return found
@@ -41,3 +41,11 @@ class Places:
     def _ours(self, path: Path) -> bool:
         store = self.context if path.parent.name == CONTEXT_OWNER else self.snapshot
         return path == store or path.name.startswith(f".{store.name}.")
+
+
+def _listed(folder: Path) -> list[Path]:
+    """Return what a folder holds; nothing when it is gone or closed to this user, which the rows of ``where`` tell."""
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []

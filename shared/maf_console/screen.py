@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from io import TextIOWrapper
 from typing import TextIO
@@ -17,6 +18,19 @@ _VISIBLE: dict[int, int | str] = {
 def harmless(text: str) -> str:
     """Return ``text`` with every control character made visible, so that data never drives the terminal."""
     return text.translate(_VISIBLE)
+
+
+class OutputLost(Exception):
+    """Raised when a stream takes no more text: its reader is gone, or the disk behind it is full."""
+
+    def __init__(self, stream: TextIO, error: OSError) -> None:
+        self.stream = stream
+        self.error = error
+        super().__init__(str(error))
+
+    def close_quietly(self) -> None:
+        """Let the interpreter close the stream without complaining once more."""
+        os.dup2(os.open(os.devnull, os.O_WRONLY), self.stream.fileno())
 
 
 class Screen:
@@ -58,8 +72,9 @@ class Screen:
         from rich.console import Console  # imported late: only a terminal that shows an error needs it
 
         console = Console(file=self._err, highlight=False, markup=False, emoji=False)
-        console.print(line, style="bold red", soft_wrap=True)
-        self._err.flush()
+        with console.capture() as capture:
+            console.print(line, style="bold red", soft_wrap=True)
+        self._write(self._err, capture.get())
 
     def typed(self, prompt: str, line: str) -> None:
         """Show a line that came through a pipe as a terminal would show it."""
@@ -68,18 +83,26 @@ class Screen:
 
     @staticmethod
     def _write(stream: TextIO, text: str) -> None:
-        stream.write(text)
-        stream.flush()
+        try:
+            stream.write(text)
+            stream.flush()
+        except OSError as error:
+            raise OutputLost(stream, error) from error
 
 
-def utf8_streams() -> None:
-    """Make pipes UTF-8 on every platform, and let no character of data stop the program."""
+def open_streams() -> None:
+    """Make pipes UTF-8 on every platform, and let no character of data stop the program.
+
+    A stream that was closed by whoever started the program is opened on nothing: else its number would go to the
+    next file that is opened, and that file is a person's state.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123 - for the whole run
     if isinstance(sys.stdin, TextIOWrapper):
-        sys.stdin.reconfigure(encoding=_pipe_encoding(sys.stdin), errors="surrogateescape")
+        # Some shells put a byte order mark in front of what they pipe; it is no part of the first line.
+        encoding = None if sys.stdin.isatty() else "utf-8-sig"
+        sys.stdin.reconfigure(encoding=encoding, errors="surrogateescape")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(encoding=_pipe_encoding(stream), errors="backslashreplace")
-
-
-def _pipe_encoding(stream: TextIO) -> str | None:
-    return None if stream.isatty() else "utf-8"
+            stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import os
+import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from maf_console.loop import Console, Demo, Lines
-from maf_console.options import parse
+from maf_console.options import Options, parse
 from maf_console.places import Places
-from maf_console.screen import Screen, utf8_streams
+from maf_console.screen import OutputLost, Screen, open_streams
 from maf_memory.chat import chat_choice, connect, describe
 from maf_memory.errors import MafMemoryError, NotProvenDurable
 from maf_memory.root import open_root
@@ -41,9 +41,25 @@ def main(
     arguments: Sequence[str] | None = None,
 ) -> int:
     """Run the demo that ``make`` builds and return the exit status of the process."""
+    open_streams()
     options = parse(program, summary, store, arguments)
-    utf8_streams()
     screen = Screen()
+    try:
+        return _run(make, options, program, summary, screen)
+    except OutputLost as lost:
+        lost.close_quietly()
+        if not isinstance(lost.error, BrokenPipeError) and lost.stream is not sys.stderr:
+            screen.error(f"The output cannot be written: {lost.error.strerror}. Nothing more was done.")
+        return 1
+
+
+def _run(
+    make: Callable[[Places, BaseChatClient[Any], Screen], Startable],
+    options: Options,
+    program: str,
+    summary: str,
+    screen: Screen,
+) -> int:
     try:
         choice = chat_choice(options.chat)
         who = describe(choice)
@@ -57,12 +73,7 @@ def main(
     except KeyboardInterrupt:
         return 130
     screen.notice(f"{program}: {summary}\n  chat          {who}")
-    try:
-        return Console(demo, screen, Lines(f"{program}> ", screen, echo=options.echo)).run()
-    except BrokenPipeError:
-        # Whoever read our output is gone; without this, the interpreter complains once more while it closes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 1
+    return Console(demo, screen, Lines(f"{program}> ", screen, echo=options.echo)).run()
 
 
 def _destroy(demo: Startable, screen: Screen) -> None:

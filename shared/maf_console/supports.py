@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from maf_console.places import CONTEXT_OWNER, INSTRUCTION_VERSION, SNAPSHOT_OWNER, Places
+from maf_memory.checkpoint import history_of
 from maf_memory.context import KEY, VERSION, ContextStore
 from maf_memory.errors import FileRefused
 from maf_memory.snapshot import SnapshotStore
 from maf_memory.text import utf16_length
+
+if TYPE_CHECKING:
+    from agent_framework import AgentSession
 
 ROWS = ("conversation", "snapshot", "context")
 """The rows of every ledger and of ``where``, in this order."""
@@ -34,9 +41,15 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def conversation(session_id: str | None, messages: int, facts: Sequence[str]) -> Support:
-    """Describe the active conversation, which lives in the process."""
-    return Support("empty" if messages == 0 else counted(messages, "message"), facts, None, (session_id, messages))
+def conversation(session: AgentSession | None, place: str) -> Support:
+    """Describe the active conversation, which lives in the process; ``place`` says where and how.
+
+    Its messages tell two conversations apart: two consoles may go on from the same session in different ways. One
+    empty conversation is like another.
+    """
+    messages = [] if session is None else history_of(session)
+    holds = counted(len(messages), "message") if messages else "empty"
+    return Support(holds, [f"{holds}, {place}"], None, [message.message_id for message in messages])
 
 
 async def snapshot(places: Places) -> Support:
@@ -47,9 +60,10 @@ async def snapshot(places: Places) -> Support:
         envelope = await store.read()
     except FileRefused as error:
         return _refused(path, error)
-    if envelope is None:
+    status = _status(path)
+    if envelope is None or status is None:
         return Support(NONE, [f"no file; {SNAPSHOT_OWNER} writes it after an answer"], path)
-    size = path.stat().st_size
+    size = status.st_size
     stamp = envelope.stamp
     return Support(
         f"revision {stamp.revision}, {counted(len(envelope.messages), 'message')}, {size:,} bytes",
@@ -70,7 +84,8 @@ async def context(places: Places) -> Support:
         entries = await ContextStore(path).entries()
     except FileRefused as error:
         return _refused(path, error)
-    if not path.exists():
+    status = _status(path)
+    if status is None:
         return Support(NONE, [f"no file; {CONTEXT_OWNER} creates it when it starts"], path)
     others = {key: value for key, value in entries.items() if key != KEY}
     value = entries.get(KEY)
@@ -80,25 +95,33 @@ async def context(places: Places) -> Support:
     return Support(
         holds,
         [
-            f"{path.stat().st_size:,} bytes, version {VERSION}, {holds}",
-            f"modified {_modified(path)}",
+            f"{status.st_size:,} bytes, version {VERSION}, {holds}",
+            f"modified {_modified(status)}",
         ],
         path,
-        tuple(sorted(entries.items())),
+        entries or None,  # a file without entries holds what no file holds
     )
 
 
 def _refused(path: Path, error: FileRefused) -> Support:
-    if not path.is_file():
+    status = _status(path)
+    if status is None or not stat.S_ISREG(status.st_mode):
         return Support("refused", [f"refused: {error.found}"], path, error.found)
-    status = path.stat()
     return Support(
         "refused",
-        [f"refused: {error.found}", f"{status.st_size:,} bytes, modified {_modified(path)}"],
+        [f"refused: {error.found}", f"{status.st_size:,} bytes, modified {_modified(status)}"],
         path,
         (status.st_ino, status.st_mtime_ns),
     )
 
 
-def _modified(path: Path) -> str:
-    return datetime.fromtimestamp(path.stat().st_mtime, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+def _status(path: Path) -> os.stat_result | None:
+    """Return the status of the file; ``None`` when another console has just deleted it, or it cannot be seen."""
+    try:
+        return path.lstat()
+    except OSError:
+        return None
+
+
+def _modified(status: os.stat_result) -> str:
+    return datetime.fromtimestamp(status.st_mtime, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
