@@ -3,15 +3,16 @@
 Public names are loaded when they are first used: a program that only asks for the state root does not wait for the
 framework.
 
-=========================  ==========================================================================
-:class:`SnapshotStore`     one session in one file, in a versioned envelope
-:class:`ContextStore`      one context value in one file
-:class:`ContextValueProvider`  hands that value to the model as unverified user data
-:func:`ask`                one question, one answer; a turn that fails leaves no trace
-:func:`open_root`          the private folder under which all of it is kept
-:mod:`maf_memory.chat`     the chat clients: offline, script, openai
-:mod:`maf_memory.errors`   the family of errors
-=========================  ==========================================================================
+==============================  =====================================================================
+:class:`SnapshotStore`          one session in one file, in a versioned envelope
+:class:`ContextStore`           one context value in one file
+:class:`ContextValueProvider`   hands that value to the model as unverified user data
+:func:`ask`                     one question, one answer; a turn that fails leaves no trace
+:class:`KeepWhatWasDone`        the other ending of a turn, for agents whose tools have effects
+:func:`open_root`               the private folder under which all of it is kept
+:mod:`maf_memory.chat`          the chat clients: offline, script, openai
+:mod:`maf_memory.errors`        the family of errors
+==============================  =====================================================================
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from maf_memory.context import ContextStore
     from maf_memory.errors import MafMemoryError
+    from maf_memory.kept import KeepWhatWasDone
     from maf_memory.providers import ContextValueProvider
     from maf_memory.root import open_root, state_root
     from maf_memory.snapshot import Saved, SnapshotStore
@@ -31,6 +33,7 @@ __all__ = [
     "Answer",
     "ContextStore",
     "ContextValueProvider",
+    "KeepWhatWasDone",
     "MafMemoryError",
     "Saved",
     "SnapshotStore",
@@ -43,6 +46,7 @@ _HOMES = {
     "Answer": "turn",
     "ContextStore": "context",
     "ContextValueProvider": "providers",
+    "KeepWhatWasDone": "kept",
     "MafMemoryError": "errors",
     "Saved": "snapshot",
     "SnapshotStore": "snapshot",

@@ -1,16 +1,18 @@
 """One question, one answer: the one place that runs an agent.
 
-When the answer does not come (a failure, a cancellation, an empty answer) the turn is discarded: the session is exactly
-what it was before the question. Saving happens after the turn, outside the framework's providers: a save inside
-``after_run`` misses the turn, or leaves a committed history behind a run that failed.
+A turn has two endings when the answer does not come (a failure, a cancellation, an empty answer). Discarded, it leaves
+the session exactly what it was before the question; :class:`maf_memory.kept.KeepWhatWasDone` is the other ending.
+
+Saving happens after the turn, outside the framework's providers: a save inside ``after_run`` misses the turn, or leaves
+a committed history behind a run that failed.
 """
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 from agent_framework import Message
@@ -21,19 +23,54 @@ from maf_memory.errors import EmptyAnswer, TurnFailed
 from maf_memory.text import sound
 
 if TYPE_CHECKING:
-    from agent_framework import AgentResponse, AgentResponseUpdate, AgentSession, ResponseStream, SupportsAgentRun
-
-KEPT = "The conversation is as it was before the question."
+    from agent_framework import (
+        AgentResponse,
+        AgentResponseUpdate,
+        AgentSession,
+        FunctionMiddleware,
+        ResponseStream,
+        SupportsAgentRun,
+    )
 
 _SILENT_CONTENTS = frozenset({"usage", "text_reasoning"})
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a question brought: the text, and the messages that it added to the conversation."""
+    """What a question brought: the text, and how many messages it added to the conversation."""
 
     text: str
     added: int
+
+
+class Ending(Protocol):
+    """What becomes of a turn whose answer does not come."""
+
+    @property
+    def middleware(self) -> Sequence[FunctionMiddleware]:
+        """What must watch the run; an agent that gets any must take ``middleware`` in ``run``, as ``Agent`` does."""
+        ...
+
+    def saw(self, update: AgentResponseUpdate) -> None:
+        """Take note of an update before it is shown."""
+        ...
+
+    def kept(self, question: Message, error: BaseException) -> list[Message]:
+        """Return the messages of the broken turn that stay in the conversation; none discards the turn."""
+        ...
+
+
+class Discard:
+    """The ending of the demos: nothing of a broken turn is kept."""
+
+    middleware: Sequence[FunctionMiddleware] = ()
+
+    def saw(self, update: AgentResponseUpdate) -> None:
+        """Take no note."""
+
+    def kept(self, question: Message, error: BaseException) -> list[Message]:  # noqa: ARG002
+        """Return nothing."""
+        return []
 
 
 def _ignore(text: str) -> None:
@@ -41,38 +78,54 @@ def _ignore(text: str) -> None:
 
 
 async def ask(
-    agent: SupportsAgentRun, session: AgentSession, question: str, *, on_text: Callable[[str], None] = _ignore
+    agent: SupportsAgentRun,
+    session: AgentSession,
+    question: str,
+    *,
+    on_text: Callable[[str], None] = _ignore,
+    ending: Ending | None = None,
 ) -> Answer:
     """Put ``question`` to the agent and return its answer; ``on_text`` gets each piece of text as it arrives.
 
     Every recorded message has an id, so that a turn which repeats the one before it is not taken for a duplicate. Text
-    is made sound on entry: a lone surrogate, in the question or in the answer, becomes U+FFFD.
+    is made sound on entry: a lone surrogate, in the question or in the answer, becomes U+FFFD. Whatever is raised, the
+    session is what it was before the question, and then what ``ending`` (:class:`Discard` unless given) keeps.
 
     Raises:
-        TurnFailed: the framework or the model failed; the session is as it was.
-        EmptyAnswer: the model returned nothing; the session is as it was.
-        BaseException: anything else, ``CancelledError`` included, is raised as it came; the session is as it was.
+        TurnFailed: the framework or the model failed.
+        EmptyAnswer: the model returned nothing, or nothing after its tools ran.
+        BaseException: anything else, ``CancelledError`` included, as it came.
     """
+    ending = Discard() if ending is None else ending
     checkpoint = copied_session(session)
     before = len(history_of(session))
+    message = Message("user", [sound(question)], message_id=uuid.uuid4().hex)
     try:
-        response = await _run(agent, session, question, on_text)
+        response = await _run(agent, session, message, on_text, ending)
         if _is_empty(response):
-            raise EmptyAnswer(f"The model returned an empty answer. {KEPT}")
+            raise EmptyAnswer("The model returned an empty answer.")
         _settle(session, before)
-    except BaseException:
+    except BaseException as error:
         put_back(session, checkpoint)
+        outcome = "The conversation is as it was before the question."
+        if kept := ending.kept(message, error):
+            _append(session, kept)
+            outcome = "What was done until then is kept in the conversation."
+        if isinstance(error, TurnFailed):
+            raise type(error)(f"{error} {outcome}") from error.__cause__
         raise
     return Answer(response.text, len(history_of(session)) - before)
 
 
 async def _run(
-    agent: SupportsAgentRun, session: AgentSession, question: str, on_text: Callable[[str], None]
+    agent: SupportsAgentRun, session: AgentSession, message: Message, on_text: Callable[[str], None], ending: Ending
 ) -> AgentResponse[Any]:
-    message = Message("user", [sound(question)], message_id=uuid.uuid4().hex)
-    stream = agent.run([message], stream=True, session=session)
+    watching: dict[str, Any] = {"middleware": list(ending.middleware)} if ending.middleware else {}
+    stream: ResponseStream[AgentResponseUpdate, AgentResponse[Any]]
+    stream = agent.run([message], stream=True, session=session, **watching)
     try:
         while (update := await _next(stream)) is not None:
+            ending.saw(update)
             if update.text:
                 on_text(sound(update.text))
         return await stream.get_final_response()
@@ -96,7 +149,9 @@ async def _next(stream: ResponseStream[AgentResponseUpdate, Any]) -> AgentRespon
 
 
 def _failed(error: Exception) -> TurnFailed:
-    return TurnFailed(f"The question got no answer: {_line(error)}. {KEPT}")
+    lines = str(error).strip().splitlines()
+    what = lines[0].rstrip(".") if lines else type(error).__name__
+    return TurnFailed(f"The question got no answer: {what}.")
 
 
 def _is_empty(response: AgentResponse[Any]) -> bool:
@@ -106,6 +161,12 @@ def _is_empty(response: AgentResponse[Any]) -> bool:
                 continue
             return message.role == "tool"  # tools ran, and the model said nothing about what they returned
     return True
+
+
+def _append(session: AgentSession, messages: Sequence[Message]) -> None:
+    history = history_of(session)
+    kept = [*history, *map(_settled, messages)]
+    session.state.setdefault(HISTORY_SOURCE_ID, {})["messages"] = kept
 
 
 def _settle(session: AgentSession, before: int) -> None:
@@ -137,9 +198,3 @@ def _sound_throughout(value: Any) -> Any:
             return [_sound_throughout(item) for item in value]
         case _:
             return value
-
-
-def _line(error: BaseException) -> str:
-    """Return the first line of what went wrong, without a closing full stop."""
-    lines = str(error).strip().splitlines()
-    return (lines[0] if lines else type(error).__name__).rstrip(".")
