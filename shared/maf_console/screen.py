@@ -73,7 +73,7 @@ class Screen:
 
         console = Console(file=self._err, highlight=False, markup=False, emoji=False)
         with console.capture() as capture:
-            console.print(line, style="bold red", soft_wrap=True)
+            console.print(line, style="red", soft_wrap=True)  # bold would stay under NO_COLOR
         self._write(self._err, capture.get())
 
     def typed(self, prompt: str, line: str) -> None:
