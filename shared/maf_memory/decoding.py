@@ -104,7 +104,10 @@ def _syntax(error: json.JSONDecodeError, text: str) -> str:
     where = f"line {error.lineno} column {error.colno}"
     if error.msg == "Extra data":
         return f"it goes on after its end, at {where}"
-    if not text[error.pos :].strip() or error.msg.startswith("Unterminated string"):
+    rest = text[error.pos :].strip()
+    cut_word = any(word.startswith(rest) for word in ("true", "false", "null", "-"))  # and nothing at all, too
+    cut_escape = error.msg.startswith("Invalid \\") and len(rest) < len("\\u0000")
+    if cut_word or cut_escape or error.msg.startswith("Unterminated string"):
         return f"it is truncated: it ends at {where}, unfinished"
     return f"it is not JSON at {where}"
 

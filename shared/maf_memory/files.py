@@ -14,9 +14,13 @@ import stat
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from maf_memory.disk import PRIVATE_FILE, Folder, flush_file, make_private_folder, open_folder
 from maf_memory.errors import FileRefused, NotProvenDurable, SaveFailed
+
+if TYPE_CHECKING:
+    from filelock import FileLock
 
 DEFAULT_LIMIT = 64 * 1024 * 1024
 """The largest file that is read or written, in bytes."""
@@ -30,6 +34,16 @@ _BLOCK = 1024 * 1024
 def reason(error: OSError) -> str:
     """Return what the system said, without the path that the caller names anyway."""
     return error.strerror or str(error)
+
+
+def _give_back(lock: FileLock) -> None:
+    """Release the lock; after a failure once more, or this process would keep the lock from itself."""
+    try:
+        lock.release(force=True)
+    except OSError:
+        with suppress(OSError):
+            lock.release(force=True)
+        raise
 
 
 class StoreFile:
@@ -128,13 +142,13 @@ class StoreFile:
             try:
                 yield
             except BaseException:
-                with suppress(OSError):  # the error of the work is the one to tell; closing the lock ends it anyway
-                    lock.release(force=True)
+                with suppress(OSError):  # the error of the work is the one to tell
+                    _give_back(lock)
                 raise
             finally:
                 self._folder = None
             try:
-                lock.release(force=True)
+                _give_back(lock)
             except OSError as error:
                 raise self._not_durable("the lock could not be given back", error) from error
 

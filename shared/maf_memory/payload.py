@@ -25,12 +25,13 @@ def framework_version() -> str:
 def messages_of(payload: dict[str, Any]) -> Any:
     """Return what stands for the messages in a serialised session: a list, if it is sound.
 
-    A history that carries a ``type`` is not one: the framework would rebuild it as an object of its own.
+    A history that carries a ``type`` is not one: the framework would rebuild it as an object of its own. Nor is one
+    that holds something and no messages: it would be a silent fresh start.
     """
     history = payload["state"].get(HISTORY_SOURCE_ID, {})
     if type(history) is not dict or "type" in history:
         return None
-    return history.get("messages", [])
+    return history.get("messages", None if history else [])
 
 
 def restored(payload: dict[str, Any], framework: str, path: Path) -> AgentSession:
@@ -48,7 +49,7 @@ def restored(payload: dict[str, Any], framework: str, path: Path) -> AgentSessio
         session = AgentSession.from_dict(payload)
         changed = framework != framework_version() and session.to_dict() != payload
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise FileRefused(path, f"the framework cannot rebuild it ({one_line(str(error))})", expected) from error
+        raise FileRefused(path, f"the framework cannot rebuild it ({_why(error)})", expected) from error
     for number, (message, stored) in enumerate(zip(history_of(session), messages_of(payload), strict=True), start=1):
         if len(message.contents) != len(stored["contents"]):
             raise FileRefused(path, f"message {number} holds a content of an unknown kind", expected)
@@ -96,8 +97,13 @@ def _refused_as_unreadable(path: Path) -> Iterator[None]:
         # The framework only warns of a value that it cannot serialise; where warnings are errors, it raises.
         raise SaveFailed(
             f"{path} was not saved: the session holds something that could not be read back "
-            f"({one_line(str(error))}). The old file is as it was."
+            f"({_why(error)}). The old file is as it was."
         ) from error
+
+
+def _why(error: Exception) -> str:
+    """Return what went wrong, with the reason behind it: the framework's own error says where, its cause says what."""
+    return one_line(f"{error} {error.__cause__ or ''}".strip(), 240)
 
 
 def _refuse_unreadable_state(payload: dict[str, Any]) -> None:
