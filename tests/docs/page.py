@@ -49,8 +49,6 @@ class Block:
 class WindowClosed:
     """The terminal in use is killed with what runs in it; what follows is typed into a new one."""
 
-    number: int
-
 
 @dataclass(frozen=True, slots=True)
 class Terminal:
@@ -75,8 +73,7 @@ def steps(text: str) -> list[Step]:
         if any(block.start <= comment.start() < block.end for block in blocks):
             continue
         name = comment["terminal"]
-        step = Terminal(name) if name else WindowClosed(_line_number(text, comment.start()))
-        found.append((comment.start(), step))
+        found.append((comment.start(), Terminal(name) if name else WindowClosed()))
     return [step for _, step in sorted(found, key=lambda placed: placed[0])]
 
 
