@@ -149,11 +149,11 @@ class Piped:
 _TAKE_TERMINAL = """
 import fcntl, os, sys, termios
 os.setsid()
-terminal = os.open(sys.argv[1], os.O_RDWR)
+terminal = os.open(os.ttyname(0), os.O_RDWR)
 fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
 for number in (0, 1, 2):
     os.dup2(terminal, number)
-os.execve(sys.argv[2], sys.argv[2:], os.environ)
+os.execv(sys.argv[1], sys.argv[1:])
 """
 
 
@@ -167,9 +167,10 @@ class Terminal:
 
         master, slave = os.openpty()
         termios.tcsetwinsize(slave, (24, 400))
-        launcher = [sys.executable, "-I", "-S", "-c", _TAKE_TERMINAL, os.ttyname(slave)]
+        launcher = [sys.executable, "-I", "-S", "-c", _TAKE_TERMINAL]
         self.prompt = f"{program}> "
-        self.process = subprocess.Popen([*launcher, *command(program, *options)], env=environment(**environ))
+        started = [*launcher, *command(program, *options)]
+        self.process = subprocess.Popen(started, stdin=slave, env=environment(**environ))
         os.close(slave)
         self._master = master
         self._lines = pexpect.fdpexpect.fdspawn(master, timeout=PATIENCE, encoding="utf-8", codec_errors="replace")
