@@ -131,7 +131,7 @@ class ContextStore:
             return count
 
     def _destroy(self) -> bool:
-        if not self.path.parent.is_dir():
+        if self._file.folder_is_missing:
             return False
         with self._file.locked():
             return self._file.delete()

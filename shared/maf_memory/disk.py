@@ -8,6 +8,7 @@ used, and a sharing violation from a scanner or an indexer is retried for a boun
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import sys
@@ -15,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 PRIVATE_FILE = 0o600
 PRIVATE_FOLDER = 0o700
@@ -24,6 +25,8 @@ SHARING_VIOLATIONS = frozenset({5, 32, 33})
 """Windows errors that another program's short-lived handle causes: access denied, sharing and lock violation."""
 
 _RETRY_SECONDS = 2.0
+
+T = TypeVar("T")
 
 
 class Folder(Protocol):
@@ -65,7 +68,12 @@ def flush_file(descriptor: int) -> None:
     if sys.platform == "darwin":
         import fcntl
 
-        fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
+        try:
+            fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
+        except OSError as error:
+            if error.errno != errno.ENOTSUP:
+                raise
+            os.fsync(descriptor)  # all that a network file system offers
     else:
         os.fsync(descriptor)
 
@@ -133,27 +141,31 @@ class PathFolder:
         return os.open(self.path / name, flags, PRIVATE_FILE)
 
     def open(self, name: str) -> int:
-        if stat.S_ISLNK(self.status(name).st_mode):
+        kind = self.status(name).st_mode
+        if stat.S_ISLNK(kind):
             raise OSError(f"{name} is a link")
+        if not stat.S_ISREG(kind):
+            raise OSError(f"{name} is not a regular file")
         flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOINHERIT", 0)
         return os.open(self.path / name, flags)
 
     def replace(self, source: str, target: str) -> None:
+        self._patiently(lambda: self._replace(self.path / source, self.path / target))
+
+    def _patiently(self, work: Callable[[], T]) -> T:
         until = self._clock() + _RETRY_SECONDS
         wait = 0.005
         while True:
             try:
-                self._replace(self.path / source, self.path / target)
+                return work()
             except OSError as error:
                 if getattr(error, "winerror", None) not in SHARING_VIOLATIONS or self._clock() >= until:
                     raise
-            else:
-                return
             self._pause(wait)
             wait = min(wait * 2, 0.2)
 
     def unlink(self, name: str) -> None:
-        (self.path / name).unlink()
+        self._patiently((self.path / name).unlink)
 
     def names(self) -> list[str]:
         return sorted(entry.name for entry in self.path.iterdir())
@@ -165,19 +177,28 @@ class PathFolder:
         """Do nothing: this platform has no flush for a folder; the replace itself is journalled."""
 
 
+def is_link(path: Path) -> bool:
+    """Return whether ``path`` is a link, as far as this user can see."""
+    try:
+        return stat.S_ISLNK(path.lstat().st_mode)
+    except OSError:
+        return False
+
+
 @contextmanager
-def open_folder(path: Path) -> Iterator[Folder]:
-    """Open an existing folder that is not a link.
+def open_folder(path: Path, *, follow_link: bool = False) -> Iterator[Folder]:
+    """Open an existing folder that is not a link, unless the caller says that a link will do.
 
     Raises:
         OSError: it is missing, a link, not a folder, or not readable.
     """
     if os.name != "posix":
-        if path.is_symlink():
+        if not follow_link and is_link(path):
             raise OSError(f"{path} is a link")
         yield PathFolder(path)
         return
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    nofollow = 0 if follow_link else os.O_NOFOLLOW
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | nofollow | os.O_CLOEXEC)
     try:
         yield PosixFolder(path, descriptor)
     finally:
@@ -201,5 +222,6 @@ def make_private_folder(path: Path) -> None:
         return
     if os.name == "posix":
         path.chmod(PRIVATE_FOLDER)
-        with open_folder(path.parent) as parent:
+        # A link above is followed: the system's own folders are links on some platforms (/tmp on macOS).
+        with open_folder(path.parent, follow_link=True) as parent:
             parent.flush()

@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from maf_memory.disk import PRIVATE_FILE, Folder, flush_file, make_private_folder, open_folder
+from maf_memory.disk import PRIVATE_FILE, Folder, flush_file, is_link, make_private_folder, open_folder
 from maf_memory.errors import FileRefused, NotProvenDurable, SaveFailed
 
 if TYPE_CHECKING:
@@ -99,13 +99,22 @@ class StoreFile:
         return content
 
     def _unreadable(self, error: OSError) -> FileRefused:
-        if self.path.is_symlink():
+        if is_link(self.path):
             return FileRefused(self.path, "it is a symbolic link", "a regular file")
-        if self.path.parent.is_symlink():
+        if is_link(self.path.parent):
             return FileRefused(self.path, "its folder is a symbolic link", "a folder inside the state root")
-        if self.path.is_dir():
-            return FileRefused(self.path, "it is a folder", "a regular file")
         return FileRefused(self.path, f"it cannot be read ({reason(error)})", "a file that this user can read")
+
+    @property
+    def folder_is_missing(self) -> bool:
+        """Whether there is no folder, and so nothing to delete; a folder that cannot be seen is not missing."""
+        try:
+            self.path.parent.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return True
+        except OSError:
+            return False
+        return False
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -278,7 +287,7 @@ class StoreFile:
             raise self._not_durable("its folder could not be flushed", error) from error
 
     def _not_saved(self, error: OSError) -> SaveFailed | FileRefused:
-        if self.path.parent.is_symlink():
+        if is_link(self.path.parent):
             return FileRefused(self.path, "its folder is a symbolic link", "a folder inside the state root")
         return SaveFailed(f"{self.path} was not saved: {reason(error)}. The old file is as it was.")
 

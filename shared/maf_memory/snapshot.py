@@ -212,7 +212,7 @@ class SnapshotStore:
         with self._one_at_a_time:
             deleted = False
             try:
-                if self.path.parent.is_dir():
+                if not self._file.folder_is_missing:
                     with self._file.locked():
                         deleted = self._file.delete()
             except NotProvenDurable:
