@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from maf_memory.context import ContextStore
-from maf_memory.errors import FileRefused, VersionRefused
+from maf_memory.errors import FileRefused, SaveFailed, VersionRefused
 from maf_memory.files import DEFAULT_LIMIT
 from maf_memory.snapshot import SnapshotStore
 from tests.maf_memory.samples import context_store, identity, snapshot_store, talked, texts, untouched
@@ -286,6 +286,25 @@ async def test_a_named_pipe_is_refused_without_waiting_for_its_writer(store: Sto
     async with asyncio.timeout(5):
         with pytest.raises(FileRefused, match="it is not a regular file"):
             await take(store)
+
+
+@pytest.mark.parametrize("closed", ["the folder", "the root"])
+async def test_a_store_that_cannot_be_reached_is_refused_and_not_taken_for_empty(
+    unprivileged: Path, closed: str
+) -> None:
+    root = unprivileged / "root"
+    for store in (context_store(root), snapshot_store(root)):
+        await (store.set("x") if isinstance(store, ContextStore) else store.save(talked("x")))
+        folder = store.path.parent if closed == "the folder" else root
+        folder.chmod(0)
+        try:
+            with pytest.raises(FileRefused, match="Permission denied"):
+                await take(store)
+            with pytest.raises(SaveFailed, match="Permission denied"):
+                await (store.destroy() if isinstance(store, ContextStore) else store.delete())
+        finally:
+            folder.chmod(0o700)
+        assert await take(store) is not None
 
 
 async def test_a_file_in_the_place_of_the_folder_is_refused(state_root: Path) -> None:
