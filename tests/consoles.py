@@ -1,24 +1,23 @@
 """Starts the consoles as people do: real processes, with a pipe or a pseudo-terminal in front of them.
 
 Three ways, from the cheapest: :func:`piped` gives all lines at once, :class:`Piped` one after the other, and
-:class:`Terminal` types them on a pseudo-terminal (POSIX only).
+:class:`tests.terminals.Terminal` types them on a pseudo-terminal (POSIX only).
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import pytest
 
@@ -30,9 +29,33 @@ needs_posix = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX: a
 PROGRAMS = ("demo130", "demo140")
 
 
-def command(program: str, *options: str) -> list[str]:
+SLOW_DISK = "MAF_TEST_SLOW_DISK"
+
+# Says when a flush begins, and waits in it for as long as the gate file is there and empty; with text in it, it fails.
+_ON_A_SLOW_DISK = f"""
+import os, runpy, sys, time
+import maf_memory.disk, maf_memory.files
+flush = maf_memory.disk.flush_file
+def slowly(descriptor):
+    os.write(2, b"[flushing]\\n")
+    gate = os.environ["{SLOW_DISK}"]
+    while os.path.exists(gate):
+        time.sleep(0.005)
+        if os.path.exists(gate) and os.path.getsize(gate):
+            os.unlink(gate)
+            raise OSError(5, "Input/output error")
+    flush(descriptor)
+maf_memory.disk.flush_file = maf_memory.files.flush_file = slowly
+sys.argv = sys.argv[1:]
+runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+"""
+FLUSHING = "[flushing]\n"
+
+
+def command(program: str, *options: str, slow_disk: bool = False) -> list[str]:
     """The command line of a console; a warning in it is an error."""
-    return [sys.executable, "-W", "error", "-m", program, *options]
+    start = ["-c", _ON_A_SLOW_DISK] if slow_disk else ["-m"]
+    return [sys.executable, "-W", "error", *start, program, *options]
 
 
 def environment(**changes: str | None) -> dict[str, str]:
@@ -68,7 +91,7 @@ def piped(
     cwd: Path | None = None,
     **environ: str | None,
 ) -> Run:
-    """Run a console to its end on ``lines``; ``before`` is a command that starts it. Nothing of it may be a traceback."""
+    """Run a console to its end on ``lines``; ``before`` is a command that starts it. A traceback is a failure."""
     typed = b"".join(line if isinstance(line, bytes) else line.encode() + b"\n" for line in lines)
     ended = subprocess.run(
         [*before, *command(program, *options)],
@@ -89,7 +112,7 @@ class Piped:
 
     def __init__(self, program: str, *options: str, **environ: str | None) -> None:
         self.process = subprocess.Popen(
-            command(program, *options),
+            command(program, *options, slow_disk=SLOW_DISK in environ),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -131,85 +154,17 @@ class Piped:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._watchdog.cancel()
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()
         for stream in (self.process.stdin, self.process.stdout):
             if stream is not None and not stream.closed:
-                try:
+                with suppress(BrokenPipeError):  # the console was gone before it read its last line
                     stream.close()
-                except BrokenPipeError:
-                    pass  # the console was gone before it read its last line
-
-
-# Python warns where a process with threads forks (pexpect's own spawn does); a child that takes the terminal by
-# itself needs no fork of this process.
-_TAKE_TERMINAL = """
-import fcntl, os, sys, termios
-os.setsid()
-terminal = os.open(os.ttyname(0), os.O_RDWR)
-fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
-for number in (0, 1, 2):
-    os.dup2(terminal, number)
-os.execv(sys.argv[1], sys.argv[1:])
-"""
-
-
-class Terminal:
-    """A console on a pseudo-terminal of 24 lines and 400 columns, so that no long line is scrolled sideways."""
-
-    def __init__(self, program: str, *options: str, **environ: str | None) -> None:
-        import termios
-
-        import pexpect.fdpexpect
-
-        master, slave = os.openpty()
-        termios.tcsetwinsize(slave, (24, 400))
-        launcher = [sys.executable, "-I", "-S", "-c", _TAKE_TERMINAL]
-        self.prompt = f"{program}> "
-        started = [*launcher, *command(program, *options)]
-        self.process = subprocess.Popen(started, stdin=slave, env=environment(**environ))
-        os.close(slave)
-        self._master = master
-        self._lines = pexpect.fdpexpect.fdspawn(master, timeout=PATIENCE, encoding="utf-8", codec_errors="replace")
-
-    def until(self, text: str) -> str:
-        """Read until ``text`` was shown, and return what stood before it since the last call."""
-        self._lines.expect_exact(text)
-        before = self._lines.before
-        assert isinstance(before, str)
-        return before.replace("\r\n", "\n")
-
-    def says(self, line: str) -> str:
-        """Type a line at the prompt, and return what is shown until the next prompt, without the typed line."""
-        self.type(line + "\n")
-        self.until(line)
-        return self.until(self.prompt).lstrip("\n")
-
-    def type(self, keys: str) -> None:
-        """Press keys; control characters are keys too."""
-        os.write(self._master, keys.encode())
-
-    def ends(self) -> tuple[int, str]:
-        """Wait for the end and return the exit status and what was shown since the last call."""
-        import pexpect
-
-        self._lines.expect(pexpect.EOF)
-        rest = self._lines.before
-        assert isinstance(rest, str)
-        assert "Traceback" not in rest, rest
-        return self.process.wait(PATIENCE), rest.replace("\r\n", "\n")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        self._lines.close()
 
 
 def unprivileged() -> list[str]:
@@ -221,46 +176,6 @@ def unprivileged() -> list[str]:
     bound = "[lib.prctl(24, right, 0, 0, 0) for right in (1, 2)]"  # PR_CAPBSET_DROP: DAC_OVERRIDE, DAC_READ_SEARCH
     launch = f"import ctypes, os, sys; lib = ctypes.CDLL(None); {bound}; os.execv(sys.argv[1], sys.argv[1:])"
     return [sys.executable, "-I", "-S", "-c", launch]
-
-
-@dataclass(frozen=True)
-class Script:
-    """A scripted model for a real process, and what it was sent."""
-
-    path: Path
-
-    @classmethod
-    def of(cls, folder: Path, *replies: Any) -> Script:
-        """Write a script; ``record`` beside it takes the requests."""
-        folder.mkdir(parents=True, exist_ok=True)
-        script = cls(folder / "script.json")
-        script.path.write_text(json.dumps({"replies": replies, "record": "requests.jsonl"}), encoding="utf-8")
-        script.record.unlink(missing_ok=True)
-        return script
-
-    @property
-    def record(self) -> Path:
-        """The file of recorded requests."""
-        return self.path.with_name("requests.jsonl")
-
-    @property
-    def option(self) -> str:
-        """The option that chooses this script."""
-        return f"--chat=script:{self.path}"
-
-    def requests(self) -> list[list[tuple[str, str]]]:
-        """The messages of each request, as (role, text)."""
-        return [
-            [(message["role"], "".join(part.get("text", "") for part in message["contents"])) for message in one["messages"]]
-            for one in self._recorded()
-        ]
-
-    def instructions(self) -> list[str]:
-        """The instructions of each request."""
-        return [one["options"]["instructions"] for one in self._recorded()]
-
-    def _recorded(self) -> list[Mapping[str, Any]]:
-        return [json.loads(line) for line in self.record.read_text(encoding="utf-8").split("\n") if line]
 
 
 def ledger_rows(text: str) -> list[dict[str, str]]:
@@ -279,15 +194,6 @@ def files_under(root: Path) -> dict[str, bytes]:
         for path in sorted(root.rglob("*"))
         if path.is_file() and not path.name.endswith(".lock")
     }
-
-
-@contextmanager
-def lock_held(path: Path) -> Iterator[None]:
-    """Hold the lock of a store's file, as another console does while it saves."""
-    import filelock
-
-    with filelock.FileLock(path.with_name(f".{path.name}.lock")):
-        yield
 
 
 def interrupt(process: subprocess.Popen[bytes]) -> None:

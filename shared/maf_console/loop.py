@@ -8,6 +8,7 @@ would leave the disk and this process with two different stories.
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import Coroutine, Sequence
 from typing import Any, Protocol
@@ -132,7 +133,8 @@ class Console:
             except Quit:
                 break
             except KeyboardInterrupt:
-                if not self._lines.interactive or not self._settle(runner):
+                self._settle(runner)
+                if not self._lines.interactive:
                     return INTERRUPTED
         return 1 if self._demo.unsaved or (self._failed and not self._lines.interactive) else 0
 
@@ -153,15 +155,24 @@ class Console:
         except MafMemoryError as error:
             self._report(error)
 
-    def _settle(self, runner: asyncio.Runner) -> bool:
-        """Wait for what a second Ctrl-C left unfinished; a third one does not wait, and makes this false."""
+    def _settle(self, runner: asyncio.Runner) -> None:
+        """Wait for what a second Ctrl-C left unfinished; a third one leaves without waiting."""
         try:
-            failures = runner.run(_others())
+            for failure in runner.run(self._others()):
+                self._report(failure)
         except KeyboardInterrupt:
-            return False
-        for failure in failures:
-            self._report(failure)
-        return True
+            # A thread waits for a disk that does not answer, and an orderly end would wait for the thread. A save
+            # that is killed leaves the old file or the new one, whole.
+            os._exit(INTERRUPTED)
+
+    async def _others(self) -> list[MafMemoryError]:
+        """Wait for every other task of the loop, and return the errors that they ended with, each once."""
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        if not others:
+            return []
+        self._screen.notice("Waiting for the disk; one more Ctrl-C leaves at once.")
+        outcomes = await asyncio.gather(*others, return_exceptions=True)
+        return list(dict.fromkeys(outcome for outcome in outcomes if isinstance(outcome, MafMemoryError)))
 
     def _report(self, error: MafMemoryError) -> None:
         self._failed = True
@@ -181,10 +192,3 @@ async def _whole(work: Coroutine[Any, Any, None]) -> None:
     task.result()
     if interrupted:
         raise asyncio.CancelledError
-
-
-async def _others() -> list[MafMemoryError]:
-    """Wait for every other task of the loop, and return the errors that they ended with, each once."""
-    others = asyncio.all_tasks() - {asyncio.current_task()}
-    outcomes = await asyncio.gather(*others, return_exceptions=True)
-    return list(dict.fromkeys(outcome for outcome in outcomes if isinstance(outcome, MafMemoryError)))

@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.consoles import Piped, Terminal, files_under, needs_posix, piped, unprivileged
+from tests.consoles import Piped, files_under, needs_posix, piped, unprivileged
+from tests.terminals import Terminal
 
-needs_prlimit = pytest.mark.skipif(sys.platform != "linux", reason="only Linux can fill another process's disk by a limit")
+needs_prlimit = pytest.mark.skipif(
+    sys.platform != "linux", reason="only Linux can fill another process's disk by a limit"
+)
 
 
 @pytest.fixture
@@ -82,7 +85,7 @@ def test_a_failure_that_is_never_made_good_is_exit_1_in_a_pipe_and_on_a_terminal
             shown = terminal.says("one.")
             assert "Noted." in shown
             assert f"\x1b[31merror: {snapshot_file} was not saved: File too large." in shown
-            terminal.type("quit\n")
+            terminal.press("quit\n")
             assert terminal.ends()[0] == 1
     assert not snapshot_file.exists()
 

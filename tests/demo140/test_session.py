@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from demo140.demo import VERBS
-from tests.consoles import Piped, Script, files_under, ledger_rows, piped
+from tests.consoles import Piped, files_under, ledger_rows, needs_posix, piped
+from tests.scripted_model import Script
+from tests.terminals import Terminal
 
 
 @pytest.fixture
@@ -75,7 +77,9 @@ def test_each_of_the_four_verbs_deletes_the_snapshot_and_replaces_the_active_his
         )
         assert not snapshot_file.exists()
         console.say(verb)
-        assert "There was no snapshot; the active history is replaced" in console.until("  context       unchanged  none\n")
+        assert "There was no snapshot; the active history is replaced" in console.until(
+            "  context       unchanged  none\n"
+        )
         console.say("two?")
         console.until("(saved: revision 1, 2 messages")
         assert header(snapshot_file)["lineage"] != first_lineage
@@ -172,6 +176,19 @@ def test_load_of_a_refused_file_keeps_the_conversation_and_stops_automatic_saves
         console.ends()
     assert script.requests()[1] == [("user", "one?"), ("assistant", "a1"), ("user", "two?")]
     assert script.requests()[2] == [("user", "three?")]
+
+
+@needs_posix
+def test_an_answer_after_a_refused_load_that_no_verb_made_good_is_exit_1_on_a_terminal(snapshot_file: Path) -> None:
+    piped("demo140", "one.")
+    with Terminal("demo140") as terminal:
+        terminal.until(terminal.prompt)
+        snapshot_file.write_bytes(b"damaged")
+        assert "Automatic saves are stopped. One of newsession, reset" in terminal.says("load")
+        assert "Noted. It is now message 3 of this conversation." in terminal.says("two.")
+        terminal.press("quit\n")
+        assert terminal.ends()[0] == 1
+    assert snapshot_file.read_bytes() == b"damaged"
 
 
 def test_a_context_of_demo130_is_not_touched_by_forgetting_a_session() -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.consoles import Piped, Script, piped
+from tests.consoles import Piped, piped
+from tests.scripted_model import Script
 
 
 @pytest.fixture
@@ -26,7 +27,9 @@ def test_the_second_saver_is_told_and_can_load_theirs(tmp_path: Path, snapshot_f
         second.say("second?")
         second.until("b1\n")
         told = second.until(REMEDY)
-        assert told.startswith(f"error: {snapshot_file} was changed by another process: it holds revision 1 of lineage ")
+        assert told.startswith(
+            f"error: {snapshot_file} was changed by another process: it holds revision 1 of lineage "
+        )
         assert "this program last saw no file. Nothing was overwritten." in told
         second.say("save")
         second.until(REMEDY)
@@ -108,7 +111,9 @@ def test_a_file_that_was_put_there_by_hand_is_a_conflict_and_not_overwritten(sna
         assert console.ends() == 0
 
 
-def test_while_one_console_forgets_the_other_saves_or_is_told_and_the_file_is_whole_or_gone(snapshot_file: Path) -> None:
+def test_while_one_console_forgets_the_other_saves_or_is_told_and_the_file_is_whole_or_gone(
+    snapshot_file: Path,
+) -> None:
     with Piped("demo140") as saver, Piped("demo140") as forgetter:
         for number in range(20):
             saver.say(f"statement {number}.")

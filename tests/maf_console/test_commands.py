@@ -34,7 +34,9 @@ def test_a_command_is_a_whole_line_whatever_its_case_and_the_blanks_around_it(li
     assert read(line) == Call(COMMANDS[1])
 
 
-@pytest.mark.parametrize("line", ["reset my password", "quit now?", "please reset", "reset reset", "forget it", "setctx=x"])
+@pytest.mark.parametrize(
+    "line", ["reset my password", "quit now?", "please reset", "reset reset", "forget it", "setctx=x"]
+)
 def test_a_line_that_only_begins_with_a_command_is_a_question(line: str) -> None:
     assert read(line) == Question(line)
 
@@ -89,7 +91,9 @@ def test_more_words_make_a_near_miss_a_question_unless_the_command_takes_text(li
     assert read(line) == Question(line)
 
 
-@pytest.mark.parametrize(("line", "name"), [("forget", "forget"), (" FORGET ", "forget"), ("tell Ada", "tell"), ("tell", "tell")])
+@pytest.mark.parametrize(
+    ("line", "name"), [("forget", "forget"), (" FORGET ", "forget"), ("tell Ada", "tell"), ("tell", "tell")]
+)
 def test_a_command_of_the_other_program_is_a_hint_that_names_it(line: str, name: str) -> None:
     assert read(line) == Advice(f"{name} is a command of demo999. Nothing was sent; help lists the commands here.")
 

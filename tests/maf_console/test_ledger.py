@@ -60,7 +60,9 @@ def test_another_conversation_of_the_same_length_and_session_is_a_change() -> No
 def test_one_empty_conversation_is_like_another() -> None:
     nothing, unused = conversation(None, "here"), conversation(AgentSession(), "here")
     stock = {row: Support("none") for row in ROWS}
-    assert "conversation  unchanged  empty" in ledger({**stock, "conversation": nothing}, {**stock, "conversation": unused})
+    assert "conversation  unchanged  empty" in ledger(
+        {**stock, "conversation": nothing}, {**stock, "conversation": unused}
+    )
     assert unused.facts == ["empty, here"]
 
 

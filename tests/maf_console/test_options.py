@@ -17,7 +17,12 @@ def test_without_options_nothing_is_chosen_destroyed_or_echoed() -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "destroys"),
-    [(["--reset-state"], True), (["--reset-state=true"], True), (["--reset-state", "true"], True), (["--reset-state=false"], False)],
+    [
+        (["--reset-state"], True),
+        (["--reset-state=true"], True),
+        (["--reset-state", "true"], True),
+        (["--reset-state=false"], False),
+    ],
 )
 def test_reset_state_means_true_unless_it_says_false(arguments: list[str], destroys: bool) -> None:
     assert parsed(*arguments).reset_state is destroys
@@ -25,7 +30,16 @@ def test_reset_state_means_true_unless_it_says_false(arguments: list[str], destr
 
 @pytest.mark.parametrize(
     "argument",
-    ["--reset-state=yes", "--reset-state=", "--reset-state=True", "--reset-state=1", "--reset", "--reset-stat=true", "file", "--chat"],
+    [
+        "--reset-state=yes",
+        "--reset-state=",
+        "--reset-state=True",
+        "--reset-state=1",
+        "--reset",
+        "--reset-stat=true",
+        "file",
+        "--chat",
+    ],
 )
 def test_any_other_option_or_value_is_a_usage_error_with_status_2(
     argument: str, capsys: pytest.CaptureFixture[str]

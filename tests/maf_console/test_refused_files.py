@@ -1,4 +1,4 @@
-"""A damaged or mismatched file ends the start in one line and stays as it is, to the byte; only --reset-state ends it."""
+"""A damaged or mismatched file ends the start in one line and stays as it is; only --reset-state destroys it."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from demo130.__main__ import main as main130
 from demo140.__main__ import main as main140
 from maf_console.places import INSTRUCTION_VERSION, Places
 from maf_memory.context import ContextStore
+from maf_memory.root import open_root
 from maf_memory.snapshot import SnapshotStore
 from tests.consoles import PROGRAMS, Piped, Run, files_under, needs_posix, piped
 
 
 @pytest.fixture
-async def both(state_root: Path) -> Places:
+async def both() -> Places:
     """A root in which both files exist and are sound."""
-    state_root.mkdir(mode=0o700)
-    places = Places(state_root)
+    places = Places(open_root())
     await ContextStore(places.context).set("module=Reporting")
     session = AgentSession()
     messages = [Message("user", ["one?"], message_id="m1"), Message("assistant", ["a1"], message_id="m2")]
@@ -116,7 +116,9 @@ def test_a_context_that_setctx_would_not_accept_is_refused(
     assert reason in refused("demo130", both.context)
 
 
-def test_a_snapshot_of_other_instructions_is_refused_and_both_versions_are_named(both: Places, refused: Refuses) -> None:
+def test_a_snapshot_of_other_instructions_is_refused_and_both_versions_are_named(
+    both: Places, refused: Refuses
+) -> None:
     both.snapshot.write_bytes(both.snapshot.read_bytes().replace(b"memory-1.1", b"memory-1.0"))
     error = refused("demo140", both.snapshot)
     assert "it was written by instructions memory-1.0; expected instructions memory-1.1" in error

@@ -23,7 +23,7 @@ class FakeTerminal(io.StringIO):
 class FullDisk(io.StringIO):
     """A stream whose disk is full."""
 
-    def write(self, text: str, /) -> int:
+    def write(self, _: str, /) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")
 
 
