@@ -14,7 +14,7 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -202,7 +202,8 @@ def open_folder(path: Path, *, follow_link: bool = False) -> Iterator[Folder]:
     try:
         yield PosixFolder(path, descriptor)
     finally:
-        os.close(descriptor)
+        with suppress(OSError):  # nothing was written through it, so closing it can lose nothing
+            os.close(descriptor)
 
 
 def make_private_folder(path: Path) -> None:

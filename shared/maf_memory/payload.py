@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.metadata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,8 +18,9 @@ if TYPE_CHECKING:
     from agent_framework import AgentSession, Message
 
 
+@functools.cache
 def framework_version() -> str:
-    """Return the framework's name and version as a file records them."""
+    """Return the framework's name and version as a file records them; its metadata is read once, not at every save."""
     return f"agent-framework-core {importlib.metadata.version('agent-framework-core')}"
 
 
