@@ -130,3 +130,21 @@ def test_the_rest_of_a_killed_save_is_swept_at_the_next_start_and_nothing_else(s
     near.write_text("not ours", encoding="utf-8")
     assert "found again: 2 messages" in piped("demo140").err
     assert (rest.exists(), near.exists()) == (False, True)
+
+
+@needs_posix
+def test_a_folder_of_the_root_that_is_closed_to_this_user_is_refused_in_one_line_and_told_by_where(
+    state_root: Path,
+) -> None:
+    piped("demo130", "setctx Paris")
+    closed = state_root / "demo130"
+    closed.chmod(0o000)
+    try:
+        own = piped("demo130", "one?", before=unprivileged())
+        other = piped("demo140", "where", "forget", before=unprivileged())
+    finally:
+        closed.chmod(0o700)
+    assert (own.status, own.out, len(own.errors)) == (1, "", 1)
+    assert f"{closed / 'agent-state.json'} is refused: " in own.errors[0]
+    assert (other.status, other.errors) == (0, [])
+    assert f"context       {closed / 'agent-state.json'}\n                refused: " in other.out
