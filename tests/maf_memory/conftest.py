@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,6 +37,25 @@ def unprivileged(tmp_path: Path) -> Iterator[Path]:
         os.seteuid(0)
         os.setegid(group)
         shutil.rmtree(folder)
+
+
+@contextmanager
+def no_waiting(pipe: Path) -> Iterator[None]:
+    """Claim that nobody waits for the writer of a named pipe; who does is let go after five seconds."""
+    waited = threading.Event()
+
+    def write() -> None:
+        waited.set()
+        os.close(os.open(pipe, os.O_RDWR | os.O_NONBLOCK))
+
+    timer = threading.Timer(5, write)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+    assert not waited.is_set()
 
 
 @contextmanager

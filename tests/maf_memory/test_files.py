@@ -17,7 +17,7 @@ import pytest
 from maf_memory import disk
 from maf_memory.errors import FileRefused, NotProvenDurable, SaveFailed
 from maf_memory.files import StoreFile
-from tests.maf_memory.conftest import umask
+from tests.maf_memory.conftest import no_waiting, umask
 from tests.maf_memory.samples import beside, untouched
 
 posix = pytest.mark.skipif(os.name != "posix", reason="modes, links and limits of POSIX")
@@ -195,14 +195,26 @@ def test_a_folder_in_the_place_of_the_lock_is_told(file: StoreFile) -> None:
 
 
 @posix
-@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
-def test_a_special_file_is_neither_read_nor_replaced(file: StoreFile, make: object) -> None:
+def test_a_named_pipe_is_neither_waited_for_nor_replaced(file: StoreFile) -> None:
     file.path.unlink()
-    make(file.path)  # type: ignore[operator]
+    os.mkfifo(file.path)
+    with no_waiting(file.path):
+        with pytest.raises(FileRefused, match="not a regular file"):
+            file.read()
+        with pytest.raises(FileRefused, match="not a regular file"):
+            put(file, b"new")
+    assert beside(file.path) == ["file.json"]
+
+
+def test_a_folder_is_neither_read_nor_replaced(file: StoreFile) -> None:
+    file.path.unlink()
+    file.path.mkdir()
     with pytest.raises(FileRefused, match="not a regular file"):
         file.read()
     with pytest.raises(FileRefused, match="not a regular file"):
         put(file, b"new")
+    with pytest.raises(SaveFailed, match="was not deleted"):
+        delete(file)
     assert beside(file.path) == ["file.json"]
 
 

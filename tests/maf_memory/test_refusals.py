@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from maf_memory.context import ContextStore
 from maf_memory.errors import FileRefused, SaveFailed, VersionRefused
 from maf_memory.files import DEFAULT_LIMIT
 from maf_memory.snapshot import SnapshotStore
+from tests.maf_memory.conftest import no_waiting
 from tests.maf_memory.samples import context_store, identity, snapshot_store, talked, texts, untouched
 
 Store = ContextStore | SnapshotStore
@@ -283,9 +283,8 @@ async def test_a_link_in_the_place_of_the_folder_is_refused(store: Store, tmp_pa
 async def test_a_named_pipe_is_refused_without_waiting_for_its_writer(store: Store) -> None:
     store.path.unlink()
     os.mkfifo(store.path)
-    async with asyncio.timeout(5):
-        with pytest.raises(FileRefused, match="it is not a regular file"):
-            await take(store)
+    with no_waiting(store.path), pytest.raises(FileRefused, match="it is not a regular file"):
+        await take(store)
 
 
 @pytest.mark.parametrize("closed", ["the folder", "the root"])

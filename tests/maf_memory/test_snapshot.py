@@ -401,6 +401,15 @@ async def test_of_saves_under_way_the_last_one_asked_for_stays(store: SnapshotSt
     assert all(saved.messages >= 2 * number for number, saved in enumerate(saves, start=1)), "each is in what is saved"
 
 
+async def test_a_save_that_a_later_one_overtook_is_not_written_over_it(store: SnapshotStore) -> None:
+    """Threads are not served in the order in which they ask: the one asked for first may come last."""
+    asked_first, asked_second = next(store._turns), next(store._turns)
+    later = store._save(talked("one", "two"), asked_second, store._departures)
+    with untouched(store.path):
+        assert store._save(talked("one"), asked_first, store._departures) == later
+    assert (await store.save(talked("one", "two", "three"))).stamp.revision == 2
+
+
 # What could not be read back is not saved.
 
 
