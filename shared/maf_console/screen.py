@@ -28,10 +28,6 @@ class OutputLost(Exception):
         self.error = error
         super().__init__(str(error))
 
-    def close_quietly(self) -> None:
-        """Let the interpreter close the stream without complaining once more."""
-        os.dup2(os.open(os.devnull, os.O_WRONLY), self.stream.fileno())
-
 
 class Screen:
     """Writes lines, streamed answers and errors, each flushed at once so that the two streams keep their order."""

@@ -47,7 +47,6 @@ def main(
     try:
         return _run(make, options, program, summary, screen)
     except OutputLost as lost:
-        lost.close_quietly()
         if not isinstance(lost.error, BrokenPipeError) and lost.stream is not sys.stderr:
             screen.error(f"The output cannot be written: {lost.error.strerror}. Nothing more was done.")
         return 1
