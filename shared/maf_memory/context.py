@@ -144,7 +144,9 @@ def _encode(entries: dict[str, str]) -> bytes:
 def _decode(content: bytes, path: Path) -> dict[str, str]:
     document = decode_json(content, path, expected="a context store of version 1")
     if type(document) is dict and type(document.get("version")) is int and document["version"] != VERSION:
-        raise VersionRefused(path, f"it has version {one_line(str(document['version']))}", f"version {VERSION}")
+        raise VersionRefused(
+            path, f"it has version {one_line(str(document['version']))}", f"this program reads version {VERSION}"
+        )
     entries: dict[str, object] = check_fields(document, {"version": int, "entries": dict}, path)["entries"]
     for key, value in entries.items():
         if type(value) is not str:

@@ -114,7 +114,12 @@ class PosixFolder:
         return os.stat(name, dir_fd=self._descriptor, follow_symlinks=False)
 
     def flush(self) -> None:
-        flush_file(self._descriptor)
+        try:
+            flush_file(self._descriptor)
+        except OSError as error:
+            # Some network and user-space file systems have no flush for a folder; that is no failing disk.
+            if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+                raise
 
 
 class PathFolder:

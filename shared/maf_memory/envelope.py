@@ -185,7 +185,7 @@ def decode(content: bytes, path: Path, *, instruction_version: str) -> Envelope:
         raise VersionRefused(
             path,
             f"it was written by instructions {one_line(envelope.instruction_version)}",
-            f"instructions {instruction_version}, under which this program runs",
+            f"this program runs {instruction_version}",
         )
     return envelope
 
@@ -225,7 +225,9 @@ def _checked(document: object, path: Path) -> Envelope:
 
 def _checked_header(fields: object, path: Path) -> Stamp:
     if isinstance(fields, dict) and type(fields.get("version")) is int and fields["version"] != VERSION:
-        raise VersionRefused(path, f"it has version {one_line(str(fields['version']))}", f"version {VERSION}")
+        raise VersionRefused(
+            path, f"it has version {one_line(str(fields['version']))}", f"this program reads version {VERSION}"
+        )
     header = check_fields(fields, _HEADER, path)
     if not _LINEAGE.fullmatch(header["lineage"]) or not 1 <= header["revision"] <= MAXIMUM_REVISION:
         raise FileRefused(path, "its lineage or revision is not one", EXPECTED)

@@ -44,7 +44,14 @@ class FileRefused(MafMemoryError):
 
 
 class VersionRefused(FileRefused):
-    """A sound file was written by another version of the format or of the instructions."""
+    """A sound file was written by another version of the format or of the instructions.
+
+    ``found`` says which one wrote it, ``expected`` which one this program has.
+    """
+
+    def __init__(self, path: Path, found: str, expected: str) -> None:
+        super().__init__(path, found, expected)
+        self.args = (f"{path} is refused: {found}; {expected}. The file was left as it is.",)
 
 
 class ContextRefused(MafMemoryError, ValueError):

@@ -188,12 +188,15 @@ class SnapshotStore:
         self._last = (turn, saved)
 
     def _refuse_other_save(self, found: Stamp | None) -> None:
-        if found != self._known:
-            raise StateConflict(
-                self.path,
-                "nothing" if found is None else str(found),
-                "no file" if self._known is None else str(self._known),
-            )
+        if found == self._known:
+            return
+        if found is not None and self._known is not None and found.lineage == self._known.lineage:
+            raise StateConflict(self.path, f"revision {found.revision}", f"revision {self._known.revision}")
+        raise StateConflict(
+            self.path,
+            "nothing" if found is None else str(found),
+            "no file" if self._known is None else str(self._known),
+        )
 
     def _stamp_on_disk(self) -> Stamp | None:
         """Return the stamp of the file as it is now; only what is not to the byte the known file is decoded again.

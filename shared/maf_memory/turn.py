@@ -18,6 +18,7 @@ import msgspec
 from agent_framework import Message
 from agent_framework.exceptions import AgentFrameworkException
 
+from maf_memory.chat.failures import reason
 from maf_memory.checkpoint import HISTORY_SOURCE_ID, copied_session, history_of, put_back
 from maf_memory.errors import EmptyAnswer, TurnFailed
 from maf_memory.text import sound
@@ -149,9 +150,7 @@ async def _next(stream: ResponseStream[AgentResponseUpdate, Any]) -> AgentRespon
 
 
 def _failed(error: Exception) -> TurnFailed:
-    lines = str(error).strip().splitlines()
-    what = lines[0].rstrip(".") if lines else type(error).__name__
-    return TurnFailed(f"The question got no answer: {what}.")
+    return TurnFailed(f"The question got no answer: {reason(error)}.")
 
 
 def _is_empty(response: AgentResponse[Any]) -> bool:

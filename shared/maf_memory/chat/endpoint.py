@@ -1,34 +1,59 @@
 """The one seam for real models: any OpenAI-compatible endpoint, imported only when it is chosen.
 
 Configured by the framework's own variables: ``OPENAI_BASE_URL`` (a compatible server; OpenAI itself when unset),
-``OPENAI_CHAT_COMPLETION_MODEL`` and ``OPENAI_API_KEY``.
+``OPENAI_CHAT_COMPLETION_MODEL`` and ``OPENAI_API_KEY``; ``MAF_CHAT_TIMEOUT`` is this project's own.
+
+What the seam decides, so that a question ends within a stated time and its failure is seen at once:
+
+* No request is repeated behind the person's back. A failed question is rolled back and can be asked again.
+* Each question has a connection of its own. One that is kept open while a person thinks is often closed by the server
+  meanwhile, and without a repetition the next question would fail.
+* A connection is waited for 5 s, and each next piece of an answer ``MAF_CHAT_TIMEOUT`` seconds.
 """
 
 from __future__ import annotations
 
 import ipaddress
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from maf_memory.chat.failures import address
 from maf_memory.errors import ChatUnavailable
 
 if TYPE_CHECKING:
+    import httpx2
     from agent_framework import BaseChatClient
 
 OPENAI_BASE_URL = "https://api.openai.com/v1"
+
+TIMEOUT_VARIABLE = "MAF_CHAT_TIMEOUT"
+SILENCE = 120.0
+"""Seconds without a byte after which an endpoint counts as stuck; a slow machine reads a long question for a minute."""
+
+CONNECTING = 5.0
+"""Seconds to wait for a connection."""
+
+LARGEST_ANSWER = 64 * 1024 * 1024
+"""Bytes of one answer as sent, events included: a larger one could not be kept in a file that is read back."""
 
 _NO_KEY = "no-key-needed"
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a real model answers: its base URL, its name, and the key, which no text of this class shows."""
+    """Where a real model answers: its base URL, its name, and the key, which no text of this class shows.
+
+    ``silence`` is in seconds, ``largest`` in bytes.
+    """
 
     base_url: str
     model: str
     api_key: str = field(repr=False)
+    silence: float = SILENCE
+    largest: int = LARGEST_ANSWER
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> Endpoint:
@@ -52,7 +77,14 @@ class Endpoint:
             )
         if not (key.isascii() and key.isprintable()):
             raise ChatUnavailable("OPENAI_API_KEY holds a character that no key has; set it again.")
-        return cls(base_url, model, key or _NO_KEY)
+        return cls(base_url, model, key or _NO_KEY, _silence(environ.get(TIMEOUT_VARIABLE, "").strip()))
+
+    @property
+    def timeout(self) -> httpx2.Timeout:
+        """How long each step of a request may take."""
+        import httpx2
+
+        return httpx2.Timeout(self.silence, connect=min(CONNECTING, self.silence))
 
     def connect(self) -> BaseChatClient[Any]:
         """Return a client for this endpoint; nothing is sent yet.
@@ -61,20 +93,39 @@ class Endpoint:
         """
         try:
             from agent_framework.openai import OpenAIChatCompletionClient
+            from httpx2 import Limits
+            from openai import AsyncOpenAI, DefaultAsyncHttpxClient
         except ModuleNotFoundError as error:
             raise ChatUnavailable(
                 "--chat openai needs the package agent-framework-openai: pip install 'maf-memory[openai]'."
             ) from error
         from maf_memory.chat.merging import OneUserMessage
+        from maf_memory.chat.reception import Reception, WholeAnswer
 
+        http = DefaultAsyncHttpxClient(
+            limits=Limits(max_keepalive_connections=0), event_hooks={"response": [Reception(self.largest)]}
+        )
+        client = AsyncOpenAI(
+            api_key=self.api_key, base_url=self.base_url, timeout=self.timeout, max_retries=0, http_client=http
+        )
         return OpenAIChatCompletionClient(
-            self.model, api_key=self.api_key, base_url=self.base_url, middleware=[OneUserMessage()]
+            self.model, async_client=client, middleware=[WholeAnswer(self.base_url), OneUserMessage()]
         )
 
     def __str__(self) -> str:
-        parts = urlsplit(self.base_url)
-        # User-info and query may hold a secret, and this line goes to the screen.
-        return f"{self.model} at {parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+        return f"{self.model} at {address(self.base_url)}"
+
+
+def _silence(seconds: str) -> float:
+    if not seconds:
+        return SILENCE
+    try:
+        number = float(seconds)
+    except ValueError:
+        number = 0
+    if not (number > 0 and math.isfinite(number)):
+        raise ChatUnavailable(f"{TIMEOUT_VARIABLE} is not a number of seconds above 0; set it again or unset it.")
+    return number
 
 
 def _host(base_url: str) -> str:
