@@ -100,10 +100,10 @@ class Endpoint:
                 "--chat openai needs the package agent-framework-openai: pip install 'maf-memory[openai]'."
             ) from error
         from maf_memory.chat.merging import OneUserMessage
-        from maf_memory.chat.reception import Reception, WholeAnswer
+        from maf_memory.chat.reception import EventsOnly, WholeAnswer
 
         http = DefaultAsyncHttpxClient(
-            limits=Limits(max_keepalive_connections=0), event_hooks={"response": [Reception(self.largest)]}
+            limits=Limits(max_keepalive_connections=0), event_hooks={"response": [EventsOnly(self.largest)]}
         )
         client = AsyncOpenAI(
             api_key=self.api_key, base_url=self.base_url, timeout=self.timeout, max_retries=0, http_client=http

@@ -6,22 +6,18 @@ tells. What a server says about the failure is quoted, shortened, where it helps
 
 from __future__ import annotations
 
+import json
 import socket
 import ssl
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from agent_framework.exceptions import ChatClientException
-
 if TYPE_CHECKING:
     import httpx2
 
 LONGEST_QUOTE = 200
 """The most characters of a server's own message that a line shows."""
-
-_UNREADABLE = (ValueError, TypeError, AttributeError, LookupError, RecursionError)
-"""What the provider's code stumbles with over an event that is not what the protocol says."""
 
 SHORTEST_SECRET = 4
 """A shorter key is no secret, and taking it out of a text would only garble the text."""
@@ -32,6 +28,8 @@ def reason(error: BaseException) -> str:
 
     ``error`` is what the framework's chat client raised, or what the ``openai`` or ``httpx2`` package did.
     """
+    from agent_framework.exceptions import ChatClientException
+
     cause = error.__cause__ or error
     match type(cause).__module__.partition(".")[0]:
         case "openai":
@@ -40,8 +38,9 @@ def reason(error: BaseException) -> str:
             return of_transport(cause)
     if isinstance(error, OSError):
         return (error.strerror or str(error)).rstrip(".")
-    if isinstance(error, ChatClientException) and isinstance(cause, _UNREADABLE):
-        return f"the endpoint sent something that is no piece of an answer: {_kind(cause)}"
+    if isinstance(error, ChatClientException) and error.__cause__ is not None:
+        # The provider's own code stumbled over what it was sent; its text would show Python's classes.
+        return f"the endpoint sent something that is not a piece of an answer: {_form(cause)}"
     first = error.args[0] if error.args else None
     lines = first.strip().splitlines() if isinstance(first, str) else []
     return lines[0].rstrip(".") if lines else type(error).__name__
@@ -92,11 +91,13 @@ def of_transport(error: BaseException) -> str:
         case httpx2.ReadError() | httpx2.WriteError() | httpx2.CloseError():
             return f"{endpoint} broke the connection"
         case httpx2.RemoteProtocolError():
-            return f"{endpoint} {_broken_off(str(error))}"
+            return f"{endpoint} {_broke_off(str(error))}"
         case httpx2.ProxyError():
-            return f"the proxy on the way to {endpoint} refused: {_quotable(str(error))}"
+            return f"the proxy before {endpoint} refused: {_quotable(str(error))}"
         case _:
-            return f"{endpoint} cannot be asked: {_quotable(str(error)) or 'no reason was given'}"
+            # A refusal of our own reads on from its subject; of the others little is known.
+            ours = type(error).__module__.startswith("maf_memory.")
+            return f"{endpoint} {error}" if ours else f"{endpoint} cannot be asked: {_quotable(str(error))}"
 
 
 def said_by(body: Any, key: str = "") -> str:
@@ -142,12 +143,12 @@ def _no_connection(error: BaseException) -> str:
     return "cannot be reached"
 
 
-def _broken_off(said: str) -> str:
+def _broke_off(said: str) -> str:
     if "without sending a response" in said:
         return "closed the connection without an answer"
     if "closed connection" in said:
         return "broke the answer off"
-    return f"does not speak HTTP as it should ({_quotable(said)})"
+    return "does not speak HTTP as it should; check OPENAI_BASE_URL"
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
@@ -163,11 +164,11 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
         waiting += [further for further in (one.__cause__, one.__context__) if further is not None]
 
 
-def _kind(cause: BaseException) -> str:
+def _form(cause: BaseException) -> str:
     match cause:
         case UnicodeDecodeError():
             return "it is not UTF-8"
-        case ValueError() | RecursionError():
+        case json.JSONDecodeError() | RecursionError():
             return "it is not JSON"
         case _:
             return "it has another form"

@@ -1,0 +1,31 @@
+"""The command line of maf-memory: one module a command, listed here.
+
+A command's module is imported with its help; whatever it needs to do its work is imported inside it.
+"""
+
+from __future__ import annotations
+
+import typer
+
+from maf_command.qualify import QUALIFY_HELP, qualify
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,  # they print the values of variables, and one of them is a key
+    rich_markup_mode=None,
+)
+
+
+HELP = """Example: maf-memory qualify
+
+Ask about the chat behind the two demos before people rely on it.
+"""
+
+
+@app.callback(help=HELP, epilog="maf-memory COMMAND --help shows a command's own page.")
+def maf_memory() -> None:
+    """Hold the commands together; a callback keeps the name of a single one."""
+
+
+app.command(help=QUALIFY_HELP, short_help="Test whether the demos would work with a model.")(qualify)
