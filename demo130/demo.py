@@ -12,6 +12,7 @@ from maf_console.loop import Quit
 from maf_console.places import Places
 from maf_console.screen import Screen
 from maf_console.supports import NONE, Support, context, conversation
+from maf_console.tracing import traced
 from maf_memory.context import ContextStore
 from maf_memory.errors import FileRefused, MafMemoryError, NotProvenDurable
 
@@ -39,10 +40,13 @@ class Demo130:
         self._store = ContextStore(places.context)
         self._session: AgentSession | None = None
         self.commands = (
-            Command("setctx", "replace the context, and start an empty session", self._setctx, text="TEXT"),
+            Command(
+                "setctx", "replace the context, and start an empty session", self._setctx, text="TEXT", is_word=False
+            ),
             Command("showctx", "read the context from the disk and show it", self._showctx),
             Command("reset", "empty the context store (the file stays), and start an empty session", self._reset),
             Command("where", "show what is kept, and in which file", self._where),
+            Command("trace", "show every place that still holds a text", self._trace, text="TEXT"),
             Command("help", "show this page", self._help),
             Command("quit", "leave; the context stays, the dialogue does not", self._quit),
         )
@@ -107,7 +111,7 @@ class Demo130:
         except NotProvenDurable as error:
             self._screen.error(str(error))
         self._session = None
-        self._screen.result("Context replaced; the session is empty.")
+        self._screen.result("Context replaced; an empty session starts.")
         await self._show_ledger(before)
 
     async def _showctx(self, _: str) -> None:
@@ -121,7 +125,7 @@ class Demo130:
         except NotProvenDurable as error:
             self._screen.error(str(error))
         self._session = None
-        self._screen.result("Context store emptied; its file stays. The session is empty.")
+        self._screen.result("Context store emptied, its file stays; an empty session starts.")
         await self._show_ledger(before)
 
     async def _show_ledger(self, before: dict[str, Support]) -> None:
@@ -129,6 +133,9 @@ class Demo130:
 
     async def _where(self, _: str) -> None:
         self._screen.result(whereabouts(await take_stock(self._places, self._conversation()), self._places))
+
+    async def _trace(self, text: str) -> None:
+        self._screen.result(await traced(self._places, text, self._session))
 
     async def _help(self, _: str) -> None:
         closing = (

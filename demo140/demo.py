@@ -12,6 +12,7 @@ from maf_console.loop import Quit
 from maf_console.places import INSTRUCTION_VERSION, Places
 from maf_console.screen import Screen
 from maf_console.supports import Support, conversation, counted
+from maf_console.tracing import traced
 from maf_memory.checkpoint import history_of
 from maf_memory.errors import FileRefused, MafMemoryError, NotProvenDurable, StateConflict
 from maf_memory.snapshot import Saved, SnapshotStore
@@ -38,6 +39,7 @@ class Demo140:
         self._screen = screen
         self._store = SnapshotStore(places.snapshot, instruction_version=INSTRUCTION_VERSION)
         self._session: AgentSession | None = None
+        self._started = False
         self._refused = False
         self.unsaved = False
         self.commands = (
@@ -46,6 +48,7 @@ class Demo140:
             Command(VERBS[0], "delete the snapshot and replace the active history", self._forget),
             *(Command(verb, f"the same as {VERBS[0]}: one behaviour, four names", self._forget) for verb in VERBS[1:]),
             Command("where", "show what is kept, and in which file", self._where),
+            Command("trace", "show every place that still holds a text", self._trace, text="TEXT"),
             Command("help", "show this page", self._help),
             Command("quit", "leave; the snapshot stays and is loaded at the next start", self._quit),
         )
@@ -70,6 +73,7 @@ class Demo140:
         """Load the snapshot, sweep what a killed save left, and say what was found again."""
         await self._store.sweep()
         self._session = await self._store.load()
+        self._started = True
         stamp = self._store.stamp
         found = "new: no snapshot was found"
         if self._session is not None and stamp is not None:
@@ -77,6 +81,7 @@ class Demo140:
             found = f"found again: {messages}, from revision {stamp.revision} of the snapshot"
         self._screen.notice(
             f"  conversation  {found}\n"
+            "  context       not used here; it belongs to demo130\n"
             f"  state root    {self._places.root}\n"
             "Type help for the commands; any other line is a question."
         )
@@ -99,7 +104,7 @@ class Demo140:
     async def _save_after_answer(self, session: AgentSession) -> None:
         if self._refused:
             self.unsaved = True
-            self._screen.notice(f"Not saved: the snapshot was refused. {_RESUME}")
+            self._screen.error(f"Not saved: the snapshot was refused when it was loaded. {_WAY_OUT}")
             return
         saved = await self._try_save(session)
         if saved is not None:
@@ -135,9 +140,11 @@ class Demo140:
         """Return what the person can do about a conflict or a refused snapshot."""
         if isinstance(error, StateConflict):
             return "load takes what is there and gives up this conversation; quit leaves what is there."
-        if isinstance(error, FileRefused) and error.path == self._store.path:
-            return "Start with --reset-state=true to destroy it, or use another MAF_STATE_ROOT."
-        return ""
+        if not isinstance(error, FileRefused) or error.path != self._store.path:
+            return ""
+        if self._started:
+            return f"This conversation is kept, and saved no more. {_WAY_OUT}"
+        return "Start with --reset-state=true to destroy it, or use another MAF_STATE_ROOT."
 
     def _conversation(self) -> Support:
         return conversation(self._session, f"in this process{'; not saved' if self.unsaved else ''}")
@@ -158,7 +165,6 @@ class Demo140:
             session = await self._store.load()
         except FileRefused:
             self._refused = True
-            self._screen.notice(f"The active conversation is kept. Automatic saves are stopped. {_RESUME}")
             raise
         self._session = session
         self._refused = self.unsaved = False
@@ -178,7 +184,7 @@ class Demo140:
         self._session = None
         self._refused = self.unsaved = False
         what = "Snapshot deleted" if deleted else "There was no snapshot"
-        self._screen.result(f"{what}; the active history is replaced by an empty one.")
+        self._screen.result(f"{what}; an empty session starts.")
         await self._show_ledger(before)
 
     async def _show_ledger(self, before: dict[str, Support]) -> None:
@@ -186,6 +192,9 @@ class Demo140:
 
     async def _where(self, _: str) -> None:
         self._screen.result(whereabouts(await take_stock(self._places, self._conversation()), self._places))
+
+    async def _trace(self, text: str) -> None:
+        self._screen.result(await traced(self._places, text, self._session))
 
     async def _help(self, _: str) -> None:
         closing = (
@@ -199,7 +208,7 @@ class Demo140:
         raise Quit
 
 
-_RESUME = f"One of {', '.join(VERBS[:-1])} or {VERBS[-1]} starts them again."
+_WAY_OUT = f"Repair it and load again, or delete it with {', '.join(VERBS[:-1])} or {VERBS[-1]}."
 
 
 def _describe(saved: Saved) -> str:

@@ -68,7 +68,7 @@ LESSON = (
             Typed(
                 "setctx module=Reporting",
                 (
-                    "Context replaced; the session is empty.",
+                    "Context replaced; an empty session starts.",
                     *_ledger("unchanged  empty", "unchanged  none", "changed    none -> 16 characters"),
                 ),
             ),
@@ -89,7 +89,7 @@ LESSON = (
             Typed(
                 "reset",
                 (
-                    "Context store emptied; its file stays. The session is empty.",
+                    "Context store emptied, its file stays; an empty session starts.",
                     *_ledger("changed    2 messages -> empty", "unchanged  none", "changed    16 characters -> none"),
                 ),
             ),
@@ -132,7 +132,7 @@ LESSON = (
             Typed(
                 "forget",
                 (
-                    "Snapshot deleted; the active history is replaced by an empty one.",
+                    "Snapshot deleted; an empty session starts.",
                     *_ledger(
                         "changed    4 messages -> empty",
                         "changed    revision 2, 4 messages, ... bytes -> none",
@@ -171,7 +171,7 @@ LESSON = (
             Typed(
                 "setctx module=Billing",
                 (
-                    "Context replaced; the session is empty.",
+                    "Context replaced; an empty session starts.",
                     *_ledger(
                         "unchanged  empty",
                         "unchanged  revision 1, 2 messages, ... bytes",
@@ -190,7 +190,7 @@ LESSON = (
             Typed(
                 "forget",
                 (
-                    "Snapshot deleted; the active history is replaced by an empty one.",
+                    "Snapshot deleted; an empty session starts.",
                     *_ledger(
                         "changed    2 messages -> empty",
                         "changed    revision 1, 2 messages, ... bytes -> none",

@@ -18,6 +18,7 @@ class Command:
     help: str
     run: Callable[[str], Coroutine[Any, Any, None]]
     text: str | None = None
+    is_word: bool = True  # an ordinary word: a question may begin with it, or with one like it
 
     @property
     def usage(self) -> str:
@@ -73,8 +74,10 @@ def _near_miss(
     word: str, text: str, commands: Sequence[Command], elsewhere: Sequence[str], program: str
 ) -> Advice | None:
     for command in commands:
-        if (not text or command.text is not None) and one_letter_away(word.lower(), command.name):
-            return Advice(f"Did you mean {command.usage}? Nothing was sent. To ask this as a question, add a word.")
+        if (text and (command.text is None or command.is_word)) or not one_letter_away(word.lower(), command.name):
+            continue
+        otherwise = "" if text else " To ask this as a question, add a word."
+        return Advice(f"Did you mean {command.usage}? Nothing was sent.{otherwise}")
     for usage in elsewhere:
         name, _, its_text = usage.partition(" ")
         if word.lower() == name and (its_text or not text):

@@ -23,6 +23,8 @@ def ledger(before: Mapping[str, Support], after: Mapping[str, Support]) -> str:
 def _change(before: Support, after: Support) -> str:
     if before.identity == after.identity and before.holds == after.holds:
         return f"unchanged  {after.holds}"
+    if before.holds == after.holds:
+        return f"changed    {before.holds} -> {after.holds}, but not the same"
     return f"changed    {before.holds} -> {after.holds}"
 
 

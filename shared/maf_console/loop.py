@@ -81,6 +81,12 @@ class Lines:
         # Pasted text is shown as typed, without the markers that some terminals put around it.
         readline.parse_and_bind("set enable-bracketed-paste off")
 
+    @staticmethod
+    def cleared() -> bool:
+        """Whether the Ctrl-C that was just read cleared a line with text on it."""
+        readline = sys.modules.get("readline")
+        return readline is not None and bool(readline.get_line_buffer())
+
     def next(self) -> str:
         """Return the next line. Raises EOFError after the last one."""
         if self.interactive:
@@ -126,7 +132,7 @@ class Console:
             except KeyboardInterrupt:
                 if not self._lines.interactive:
                     return INTERRUPTED
-                self._screen.notice("\nquit leaves (or Ctrl-D).")
+                self._screen.notice("" if self._lines.cleared() else "\nquit leaves (or Ctrl-D).")
                 continue
             try:
                 self._do(runner, line)
@@ -136,7 +142,10 @@ class Console:
                 self._settle(runner)
                 if not self._lines.interactive:
                     return INTERRUPTED
-        return 1 if self._demo.unsaved or (self._failed and not self._lines.interactive) else 0
+        if self._demo.unsaved:
+            self._screen.notice("The last answer was never saved.")
+            return 1
+        return 1 if self._failed and not self._lines.interactive else 0
 
     def _do(self, runner: asyncio.Runner, line: str) -> None:
         demo = self._demo

@@ -38,6 +38,16 @@ class Places:
                 found.append(path)
         return found
 
+    def role(self, path: Path) -> str:
+        """Return what the file at ``path`` is to the demos."""
+        if path == self.context:
+            return f"the context store of {CONTEXT_OWNER}"
+        if path == self.snapshot:
+            return f"the snapshot of {SNAPSHOT_OWNER}"
+        if path.parent in (self.context.parent, self.snapshot.parent) and self._ours(path):
+            return "left over from a killed save; the next start removes it"
+        return "not of these demos"
+
     def _ours(self, path: Path) -> bool:
         store = self.context if path.parent.name == CONTEXT_OWNER else self.snapshot
         return path == store or path.name.startswith(f".{store.name}.")

@@ -11,8 +11,13 @@ _VISIBLE: dict[int, int | str] = {
     **{code: 0x2400 + code for code in range(0x20) if chr(code) not in "\n\t"},
     0x7F: 0x2421,
     **{code: f"\\x{code:02x}" for code in range(0x80, 0xA0)},
+    **{code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))},
 }
-"""Control characters, and what stands for them: the pictures of Unicode, or an escape."""
+"""Control characters, and what stands for them: the pictures of Unicode, or an escape.
+
+The last ones override the direction of writing, and can make a line show other than it is. Text of right-to-left
+scripts does not need them.
+"""
 
 
 def harmless(text: str) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from maf_console.places import CONTEXT_OWNER, INSTRUCTION_VERSION, SNAPSHOT_OWNER, Places
 from maf_memory.checkpoint import history_of
 from maf_memory.context import KEY, VERSION, ContextStore
+from maf_memory.envelope import VERSION as FORMAT
 from maf_memory.errors import FileRefused
 from maf_memory.snapshot import SnapshotStore
 from maf_memory.text import utf16_length
@@ -68,7 +69,7 @@ async def snapshot(places: Places) -> Support:
     return Support(
         f"revision {stamp.revision}, {counted(len(envelope.messages), 'message')}, {size:,} bytes",
         [
-            f"{size:,} bytes, version 1, instructions {envelope.instruction_version}",
+            f"{size:,} bytes, version {FORMAT}, instructions {envelope.instruction_version}",
             f"{stamp}, saved {envelope.saved_at}",
             f"{counted(len(envelope.messages), 'message')}, {envelope.framework}",
         ],

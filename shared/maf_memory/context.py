@@ -133,7 +133,7 @@ class ContextStore:
     def _destroy(self) -> bool:
         if self._file.folder_is_missing:
             return False
-        with self._file.locked():
+        with self._file.locked("deleted"):
             return self._file.delete()
 
 

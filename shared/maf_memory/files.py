@@ -8,14 +8,13 @@ acknowledged save can be gone after a power cut.
 from __future__ import annotations
 
 import os
-import re
-import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from maf_memory import leftovers
 from maf_memory.disk import PRIVATE_FILE, Folder, flush_file, is_link, make_private_folder, open_folder
 from maf_memory.errors import FileRefused, NotProvenDurable, SaveFailed
 
@@ -117,8 +116,10 @@ class StoreFile:
         return False
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
+    def locked(self, work: str = "saved") -> Iterator[None]:
         """Admit one writer at a time, across processes; creates the private folder when it is missing.
+
+        ``work`` is what the writer does to the file, as a message says it: saved, deleted, swept.
 
         Raises:
             SaveFailed: the folder or the lock cannot be used, or another writer holds it for too long.
@@ -131,7 +132,7 @@ class StoreFile:
                 make_private_folder(self.path.parent)
                 folder = held.enter_context(open_folder(self.path.parent))
             except OSError as error:
-                raise self._not_saved(error) from error
+                raise self._not_done(work, error) from error
             try:
                 lock = filelock.FileLock(
                     self.lock_path, timeout=self._lock_seconds, mode=PRIVATE_FILE, poll_interval=0.005
@@ -139,12 +140,12 @@ class StoreFile:
                 lock.acquire()
             except filelock.Timeout as error:
                 raise SaveFailed(
-                    f"{self.path} was not saved: another process has been writing it for "
+                    f"{self.path} was not {work}: another process has been writing it for "
                     f"{self._lock_seconds:g} seconds. Close the other program, or try again."
                 ) from error
             except OSError as error:
                 raise SaveFailed(
-                    f"{self.path} was not saved: its lock {self.lock_path.name} cannot be used ({reason(error)}). "
+                    f"{self.path} was not {work}: its lock {self.lock_path.name} cannot be used ({reason(error)}). "
                     "The old file is as it was."
                 ) from error
             self._folder = folder
@@ -159,24 +160,17 @@ class StoreFile:
             try:
                 _give_back(lock)
             except OSError as error:
-                raise self._not_durable("the lock could not be given back", error) from error
-
-    def _temporary_prefix(self) -> str:
-        return f".{self.path.name}."
+                raise self._not_durable(work, "the lock could not be given back", error) from error
 
     def temporary_files(self) -> list[Path]:
         """Return the temporary files beside this file: a save under way, or the rest of a killed one."""
         try:
             with open_folder(self.path.parent) as folder:
-                return [self.path.with_name(name) for name in self._temporary_names(folder)]
+                return [self.path.with_name(name) for name in leftovers.names(folder, self.path.name)]
         except FileNotFoundError:
             return []
         except OSError as error:
             raise self._unreadable(error) from error
-
-    def _temporary_names(self, folder: Folder) -> list[str]:
-        ours = re.compile(re.escape(self._temporary_prefix()) + r"[0-9a-f]{16}\.tmp")
-        return [name for name in folder.names() if ours.fullmatch(name)]
 
     def sweep(self) -> list[Path]:
         """Remove what killed writers left beside this file, and return the paths that were removed.
@@ -189,9 +183,9 @@ class StoreFile:
         """
         if not self.temporary_files():
             return []
-        with self.locked():
+        with self.locked("swept"):
             folder = self._held()
-            swept = self._temporary_names(folder)
+            swept = leftovers.names(folder, self.path.name)
             for name in swept:
                 try:
                     folder.unlink(name)
@@ -215,16 +209,16 @@ class StoreFile:
                 f"{self.path} was not saved: it would have {len(content):,} bytes, the limit is {self.limit:,}."
             )
         self._refuse_special_target(folder)
-        temporary = f"{self._temporary_prefix()}{secrets.token_hex(8)}.tmp"
+        temporary = leftovers.new_name(self.path.name)
         try:
             self._write(folder, temporary, content)
             folder.replace(temporary, self.path.name)
         except BaseException as error:
             self._remove_temporary(folder, temporary, error)
             if isinstance(error, OSError):
-                raise self._not_saved(error) from error
+                raise self._not_done("saved", error) from error
             raise
-        self._flush(folder)
+        self._flush(folder, "saved")
 
     def delete(self) -> bool:
         """Remove the file, durably; call it inside :meth:`locked`. Returns whether there was one.
@@ -240,7 +234,7 @@ class StoreFile:
             return False
         except OSError as error:
             raise SaveFailed(f"{self.path} was not deleted: {reason(error)}. The file is as it was.") from error
-        self._flush(folder)
+        self._flush(folder, "deleted")
         return True
 
     def _held(self) -> Folder:
@@ -254,7 +248,7 @@ class StoreFile:
         except FileNotFoundError:
             return
         except OSError as error:
-            raise self._not_saved(error) from error
+            raise self._not_done("saved", error) from error
         if stat.S_ISLNK(status.st_mode):
             raise FileRefused(self.path, "it is a symbolic link", "a regular file")
         if not stat.S_ISREG(status.st_mode):
@@ -280,19 +274,19 @@ class StoreFile:
         except OSError as error:
             cause.add_note(f"The temporary file {name} could not be removed ({reason(error)}); the next start does it.")
 
-    def _flush(self, folder: Folder) -> None:
+    def _flush(self, folder: Folder, work: str) -> None:
         try:
             folder.flush()
         except OSError as error:
-            raise self._not_durable("its folder could not be flushed", error) from error
+            raise self._not_durable(work, "its folder could not be flushed", error) from error
 
-    def _not_saved(self, error: OSError) -> SaveFailed | FileRefused:
+    def _not_done(self, work: str, error: OSError) -> SaveFailed | FileRefused:
         if is_link(self.path.parent):
             return FileRefused(self.path, "its folder is a symbolic link", "a folder inside the state root")
-        return SaveFailed(f"{self.path} was not saved: {reason(error)}. The old file is as it was.")
+        return SaveFailed(f"{self.path} was not {work}: {reason(error)}. The old file is as it was.")
 
-    def _not_durable(self, what: str, error: OSError) -> NotProvenDurable:
+    def _not_durable(self, work: str, what: str, error: OSError) -> NotProvenDurable:
         return NotProvenDurable(
-            f"{self.path} is saved, perhaps not durably: {what} ({reason(error)}). "
-            "Save again when the disk is well; a power cut before that may bring the old state back."
+            f"{self.path} is {work}, perhaps not durably: {what} ({reason(error)}). "
+            "Do it again when the disk is well; a power cut before that may bring the old state back."
         )

@@ -216,7 +216,7 @@ class SnapshotStore:
             deleted = False
             try:
                 if not self._file.folder_is_missing:
-                    with self._file.locked():
+                    with self._file.locked("deleted"):
                         deleted = self._file.delete()
             except NotProvenDurable:
                 self._depart(None, None)

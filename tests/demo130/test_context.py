@@ -165,7 +165,8 @@ def test_reset_keeps_the_file_and_empties_every_entry(context_file: Path) -> Non
     )
     run = piped("demo130", "setctx Tours", "reset", "where")
     assert (
-        ledger_rows(run.out)[0]["context"] == "changed 5 characters and 1 other entry -> 5 characters and 1 other entry"
+        ledger_rows(run.out)[0]["context"]
+        == "changed 5 characters and 1 other entry -> 5 characters and 1 other entry, but not the same"
     )
     assert ledger_rows(run.out)[1]["context"] == "changed 5 characters and 1 other entry -> none"
     assert json.loads(context_file.read_text(encoding="utf-8")) == {"version": 1, "entries": {}}

@@ -71,15 +71,13 @@ def test_each_of_the_four_verbs_deletes_the_snapshot_and_replaces_the_active_his
         console.say(verb)
         said = re.sub(r"[\d,]+ bytes", "N bytes", console.until("  context       unchanged  none\n"))
         assert said.endswith(
-            "Snapshot deleted; the active history is replaced by an empty one.\n"
+            "Snapshot deleted; an empty session starts.\n"
             "  conversation  changed    2 messages -> empty\n"
             "  snapshot      changed    revision 1, 2 messages, N bytes -> none\n"
         )
         assert not snapshot_file.exists()
         console.say(verb)
-        assert "There was no snapshot; the active history is replaced" in console.until(
-            "  context       unchanged  none\n"
-        )
+        assert "There was no snapshot; an empty session starts" in console.until("  context       unchanged  none\n")
         console.say("two?")
         console.until("(saved: revision 1, 2 messages")
         assert header(snapshot_file)["lineage"] != first_lineage
@@ -159,10 +157,12 @@ def test_load_of_a_refused_file_keeps_the_conversation_and_stops_automatic_saves
         console.until("(saved: revision 1")
         snapshot_file.write_bytes(b'{"version": 1')
         console.say("load")
-        console.until("The active conversation is kept. Automatic saves are stopped.")
         console.until("error: ")
+        console.until(
+            "This conversation is kept, and saved no more. Repair it and load again, or delete it with newsession"
+        )
         console.say("two?")
-        console.until("Not saved: the snapshot was refused.")
+        console.until("Not saved: the snapshot was refused when it was loaded.")
         assert snapshot_file.read_bytes() == b'{"version": 1'
         console.say("where")
         assert "4 messages, in this process; not saved" in console.until("state root")
@@ -184,10 +184,12 @@ def test_an_answer_after_a_refused_load_that_no_verb_made_good_is_exit_1_on_a_te
     with Terminal("demo140") as terminal:
         terminal.until(terminal.prompt)
         snapshot_file.write_bytes(b"damaged")
-        assert "Automatic saves are stopped. One of newsession, reset" in terminal.says("load")
+        said = terminal.says("load")
+        assert "Repair it and load again, or delete it with newsession, reset, deletesession or forget." in said
         assert "Noted. It is now message 3 of this conversation." in terminal.says("two.")
         terminal.press("quit\n")
-        assert terminal.ends()[0] == 1
+        status, last_words = terminal.ends()
+        assert (status, "The last answer was never saved." in last_words) == (1, True)
     assert snapshot_file.read_bytes() == b"damaged"
 
 

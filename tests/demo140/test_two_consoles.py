@@ -36,12 +36,12 @@ def test_the_second_saver_is_told_and_can_load_theirs(tmp_path: Path, snapshot_f
         assert snapshot_file.read_bytes() == theirs
         second.say("load")
         second.until("Loaded: 2 messages.")
-        second.until("  conversation  changed    2 messages -> 2 messages\n")
+        second.until("  conversation  changed    2 messages -> 2 messages, but not the same\n")
         second.say("third?")
         second.until("(saved: revision 2, 4 messages")
         assert second.ends() == 0
         first.say("fourth.")
-        first.until("it holds revision 2 of lineage ")
+        first.until("it holds revision 2, this program last saw revision 1. Nothing was overwritten.")
         first.until(REMEDY)
         assert first.ends() == 1
     assert script.requests()[1] == [
@@ -59,7 +59,7 @@ def test_a_load_of_another_continuation_of_the_same_session_is_a_change_in_the_l
         second.say("second.")
         second.until(REMEDY)
         second.say("load")
-        second.until("  conversation  changed    4 messages -> 4 messages\n")
+        second.until("  conversation  changed    4 messages -> 4 messages, but not the same\n")
         second.until("  snapshot      unchanged  revision 2, 4 messages")
         assert (first.ends(), second.ends()) == (0, 0)
 

@@ -27,7 +27,7 @@ demo130: Session Persistence. A context survives a restart, the dialogue does no
   state root    /home/you/trial é
 Type help for the commands; any other line is a question.
 demo130> setctx module=Comptabilité 会計
-Context replaced; the session is empty.
+Context replaced; an empty session starts.
   conversation  unchanged  empty
   snapshot      unchanged  none
   context       changed    none -> 22 characters

@@ -96,7 +96,7 @@ def test_an_interrupted_command_is_finished_so_that_disk_and_dialogue_tell_one_s
             terminal.press_until("\x03", "Waiting for the disk; one more Ctrl-C leaves at once.\n")
         gate.unlink()
         shown = terminal.until(terminal.prompt)
-        assert "Context replaced; the session is empty." in shown
+        assert "Context replaced; an empty session starts." in shown
         assert "conversation  changed    2 messages -> empty" in shown
         terminal.says("two?")
         terminal.press("quit\n")
@@ -151,7 +151,7 @@ def test_a_forget_that_is_interrupted_in_a_pipe_is_finished_and_the_next_line_is
         console.until(FLUSHING)
         interrupt(console.process)
         gate.unlink()
-        console.until("Snapshot deleted; the active history is replaced")
+        console.until("Snapshot deleted; an empty session starts")
         assert console.process.wait() == 130
         console.ends()
         assert "Noted" not in console.seen
