@@ -8,6 +8,7 @@ from __future__ import annotations
 import typer
 
 from maf_command.qualify import QUALIFY_HELP, qualify
+from maf_command.state import TRACE_HELP, WHERE_HELP, trace, where
 
 app = typer.Typer(
     add_completion=False,
@@ -17,9 +18,9 @@ app = typer.Typer(
 )
 
 
-HELP = """Example: maf-memory qualify
+HELP = """Example: maf-memory where
 
-Ask about the chat behind the two demos before people rely on it.
+Look at what the two demos keep, and test the chat behind them before people rely on it.
 """
 
 
@@ -29,3 +30,5 @@ def maf_memory() -> None:
 
 
 app.command(help=QUALIFY_HELP, short_help="Test whether the demos would work with a model.")(qualify)
+app.command(help=WHERE_HELP, short_help="Show what is kept, and in which file.")(where)
+app.command(help=TRACE_HELP, short_help="Show every place that still holds a text.")(trace)

@@ -29,9 +29,9 @@ def _change(before: Support, after: Support) -> str:
 
 
 def whereabouts(stock: Mapping[str, Support], places: Places) -> str:
-    """Return the same rows with the files behind them, then the root and what is not ours in it."""
+    """Return the rows of ``stock`` with the files behind them, then the root and what is not ours in it."""
     lines: list[str] = []
-    for row in ROWS:
+    for row in filter(stock.__contains__, ROWS):
         support = stock[row]
         first, *rest = [str(support.path), *support.facts] if support.path is not None else support.facts
         lines.append(f"  {row:<{_WIDTH}}  {first}")
