@@ -24,10 +24,10 @@ Show what the two demos keep under the state root: files, sizes, versions, revis
 
 TRACE_HELP = """Example: maf-memory trace module=Reporting
 
-Show every line under the state root that still holds a text, whatever its JSON escaping and case: in the context
+Show every line under the state root that still holds a text, whatever its case and JSON escaping: in the context
 store, the snapshot, what a killed save left, and the files of other programs.
 
-Show every line under the state root that still holds a text, whatever its case and JSON escaping: in the context
+With - in place of the text, one line of standard input is the text: a secret then stands in no shell history and in
 no list of processes.
 """
 
