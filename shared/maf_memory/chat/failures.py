@@ -133,7 +133,7 @@ def _no_connection(error: BaseException) -> str:
     for cause in _causes(error):
         match cause:
             case ConnectionRefusedError():
-                return "refused the connection; is the server running?"
+                return "refused the connection; check that the server runs"
             case socket.gaierror():
                 return "has a host name that is not known; check OPENAI_BASE_URL"
             case ssl.SSLCertVerificationError():

@@ -182,7 +182,9 @@ def answers(exchange: Exchange) -> None:
 
 def knowing(messages: list[dict[str, Any]]) -> str:
     """Return an answer to the last message that names Reporting only where an earlier text named it."""
-    texts = [str(message["content"]) for message in messages if message["role"] != "system"]
+    if messages[-1]["role"] == "tool":
+        return str(messages[-1]["content"])
+    texts = [str(message["content"]) for message in messages if message["role"] in ("user", "assistant")]
     if "Which module" in texts[-1]:
         return "We spoke of REPORTING." if any("Reporting" in text for text in texts) else "You have not told me."
     return "Understood, thank you."
