@@ -1,11 +1,12 @@
-"""Every line of the tables in docs/forget-and-reset.md is run on real stores, with all three supports filled."""
+"""Every line of the tables in the forget-and-reset pages is run on real stores, with all three supports filled."""
 
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -17,16 +18,19 @@ from maf_console.screen import Screen
 from maf_console.supports import ROWS
 from maf_memory.chat import chat_choice, connect
 
-from .command_table import Row, rows
+from .command_table import AFTER_CLOSED_WINDOW, LANGUAGES, QUESTION, RESTARTS, WITH_RESET_STATE, Language, Row, rows
 from .running_demo import RunningDemo
-from .terminal_page import ROOT
 
-PAGE = ROOT / "docs" / "forget-and-reset.md"
-TABLE = list(rows(PAGE.read_text(encoding="utf-8")))
+TABLES = {language: list(rows(language)) for language in LANGUAGES}
 
-QUESTION = "a question"
-NEW_START = ", then a new start"
-RESTARTS = ("`quit`" + NEW_START, "a closed window" + NEW_START, "a new start with `--reset-state=true`")
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What a line did: to each support, to the other files, and what the program showed."""
+
+    supports: tuple[str, str, str]
+    left_the_others_alone: bool
+    shown: list[str]
 
 
 @pytest.fixture(scope="module")
@@ -78,9 +82,22 @@ def _of_context(before: bytes | None, after: bytes | None) -> str:
     return "replaced" if json.loads(after)["entries"] else "emptied"
 
 
-@pytest.mark.parametrize("row", TABLE, ids=str)
-def test_the_command_does_to_each_support_what_the_page_says(row: Row, filled: Path, tmp_path: Path) -> None:
-    trial = Path(shutil.copytree(filled, tmp_path / "trial"))
+@pytest.fixture(scope="module")
+def observed(filled: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[Row], Observed]:
+    """Runs a line, once: the pages of all languages speak of the same programs."""
+    seen: dict[tuple[str, str], Observed] = {}
+
+    def observe(row: Row) -> Observed:
+        line = (row.program, row.command)
+        if line not in seen:
+            trial = tmp_path_factory.mktemp("line") / "trial"
+            seen[line] = _observe(row, Path(shutil.copytree(filled, trial)))
+        return seen[line]
+
+    return observe
+
+
+def _observe(row: Row, trial: Path) -> Observed:
     places = Places(trial / "root")
     others = _others(trial, places)
     shown: list[str] = []
@@ -95,25 +112,31 @@ def test_the_command_does_to_each_support_what_the_page_says(row: Row, filled: P
         assert snapshot is not None
         assert context is not None
         if row.command in RESTARTS:
-            if "closed" in row.command:
+            if row.command == AFTER_CLOSED_WINDOW:
                 demo.kill()
             else:
                 demo.quit()
-            options = ["--reset-state=true"] if row.typed == "--reset-state=true" else []
+            options = ["--reset-state=true"] if row.command == WITH_RESET_STATE else []
             with RunningDemo(row.program, places.root, *options) as again:
                 messages_after = again.messages()
         else:
             typed = "Is it late?" if row.command == QUESTION else (row.typed or "").replace("TEXT", "module=Billing")
             shown = demo.say(typed)
             messages_after = demo.messages()
-    seen = (
+    supports = (
         _of_conversation(messages, messages_after),
         _of_snapshot(snapshot, _content(places.snapshot)),
         _of_context(context, _content(places.context)),
     )
-    assert row.cells == tuple(word if word == "stays" else f"**{word}**" for word in seen)
-    assert _others(trial, places) == others
-    _check_ledger(row, shown, seen)
+    return Observed(supports, _others(trial, places) == others, shown)
+
+
+@pytest.mark.parametrize("row", [row for table in TABLES.values() for row in table], ids=str)
+def test_the_command_does_to_each_support_what_the_page_says(row: Row, observed: Callable[[Row], Observed]) -> None:
+    seen = observed(row)
+    assert row.cells == tuple(word if word == "stays" else f"**{word}**" for word in seen.supports)
+    assert seen.left_the_others_alone
+    _check_ledger(row, seen.shown, seen.supports)
 
 
 def _check_ledger(row: Row, shown: list[str], seen: tuple[str, ...]) -> None:
@@ -130,16 +153,18 @@ def _check_ledger(row: Row, shown: list[str], seen: tuple[str, ...]) -> None:
         }
 
 
+@pytest.mark.parametrize("language", LANGUAGES, ids=str)
 @pytest.mark.parametrize("make", [Demo130, Demo140])
-def test_every_command_has_its_line(make: type[Demo130] | type[Demo140], tmp_path: Path) -> None:
+def test_every_command_has_its_line(make: type[Demo130] | type[Demo140], language: Language, tmp_path: Path) -> None:
     commands = make(Places(tmp_path), connect(chat_choice(None)), Screen()).commands
-    named = Counter(row.command for row in TABLE if row.program == make.name)
+    named = Counter(row.command for row in TABLES[language] if row.program == make.name)
     expected = [f"`{command.usage}`" for command in commands if command.name != "quit"]
     assert named == Counter([QUESTION, *expected, *RESTARTS])
 
 
-def test_the_page_names_what_lies_outside_every_command() -> None:
+@pytest.mark.parametrize("language", LANGUAGES, ids=str)
+def test_the_page_names_what_lies_outside_every_command(language: Language) -> None:
     """The files that the test above leaves untouched stand for the kinds that the page lists."""
-    outside = PAGE.read_text(encoding="utf-8").partition("## What none of them touches")[2].partition("\n## ")[0]
-    for kind in ("another state root", "a backup", "a log", "the provider", "the pages of the disk"):
-        assert kind in outside, f"{os.fspath(PAGE)} does not name {kind}"
+    outside = language.text.partition(f"## {language.outside}")[2].partition("\n## ")[0]
+    for kind in language.kinds_outside:
+        assert kind in outside, f"{language.page} does not name {kind}"
