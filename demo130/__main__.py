@@ -13,7 +13,7 @@ def main() -> int:
     return start(
         Demo130,
         program="demo130",
-        summary="Session Persistence. A context survives a restart, the dialogue does not.",
+        summary="Session Persistence. A context survives, the dialogue does not.",
         store="demo130/agent-state.json",
     )
 

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from maf_console.commands import Command, help_text
 from maf_console.ledger import ledger, take_stock, whereabouts
-from maf_console.loop import Quit
+from maf_console.loop import START_REMEDY, Quit
 from maf_console.places import Places
 from maf_console.screen import Screen
 from maf_console.supports import NONE, Support, context, conversation
 from maf_console.tracing import traced
 from maf_memory.context import ContextStore
 from maf_memory.errors import FileRefused, MafMemoryError, NotProvenDurable
+from maf_memory.text import sound
 
 if TYPE_CHECKING:
     from agent_framework import Agent, AgentSession, BaseChatClient
@@ -37,8 +38,9 @@ class Demo130:
         self._places = places
         self._client = client
         self._screen = screen
-        self._store = ContextStore(places.context)
+        self._store = ContextStore(places.context, root=places.root)
         self._session: AgentSession | None = None
+        self._known: str | None = None  # the value that this console last read or set
         self.commands = (
             Command(
                 "setctx", "replace the context, and start an empty session", self._setctx, text="TEXT", is_word=False
@@ -73,11 +75,12 @@ class Demo130:
     async def start(self) -> None:
         """Open the store, create its file where it is missing, and say what was found again."""
         await self._store.open()
+        self._known = await self._store.get()
         kept = await context(self._places)
         self._screen.notice(
             f"  conversation  new: it lives in this process only and is never written\n"
             f"  context       {'none yet' if kept.holds == NONE else 'found again: ' + kept.holds}\n"
-            f"  state root    {self._places.root}\n"
+            f"  state root    {self._places.shown_root}\n"
             "Type help for the commands; any other line is a question."
         )
 
@@ -87,6 +90,7 @@ class Demo130:
 
         if self._session is None:
             self._session = self._agent.create_session()
+        self._known = await self._store.get()
         try:
             await ask(self._agent, self._session, question, on_text=self._screen.answer)
         except CancelledError:
@@ -98,7 +102,7 @@ class Demo130:
     def remedy(self, error: MafMemoryError) -> str:
         """Return what the person can do about a refused context store."""
         if isinstance(error, FileRefused) and error.path == self._store.path:
-            return "Start with --reset-state=true to destroy it, or use another MAF_STATE_ROOT."
+            return START_REMEDY
         return ""
 
     def _conversation(self) -> Support:
@@ -106,16 +110,19 @@ class Demo130:
 
     async def _setctx(self, text: str) -> None:
         before = await take_stock(self._places, self._conversation())
+        theirs = await self._store.get() != self._known
         try:
             await self._store.set(text)
         except NotProvenDurable as error:
             self._screen.error(str(error))
-        self._session = None
+        self._session, self._known = None, sound(text)
         self._screen.result("Context replaced; an empty session starts.")
+        if theirs:
+            self._screen.notice("The value that was replaced came from another console since this one last read it.")
         await self._show_ledger(before)
 
     async def _showctx(self, _: str) -> None:
-        value = await self._store.get()
+        self._known = value = await self._store.get()
         self._screen.result("context: (none)" if value is None else f"context: {value}")
 
     async def _reset(self, _: str) -> None:
@@ -124,7 +131,7 @@ class Demo130:
             await self._store.reset()
         except NotProvenDurable as error:
             self._screen.error(str(error))
-        self._session = None
+        self._session = self._known = None
         self._screen.result("Context store emptied, its file stays; an empty session starts.")
         await self._show_ledger(before)
 
@@ -139,8 +146,8 @@ class Demo130:
 
     async def _help(self, _: str) -> None:
         closing = (
-            "Any other line is a question; it goes to the chat with the current context as unverified user data.\n"
-            "After a restart the context is found again and the dialogue is not."
+            "Any other line is a question; the current context goes with it, as unverified\n"
+            "user data. After a restart the context is found again and the dialogue is not."
         )
         self._screen.result(help_text(self.commands, closing))
 

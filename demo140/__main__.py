@@ -13,7 +13,7 @@ def main() -> int:
     return start(
         Demo140,
         program="demo140",
-        summary="Native Session. The conversation itself survives a restart, in one snapshot.",
+        summary="Native Session. The conversation survives, in one snapshot.",
         store="demo140/session.json",
     )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from maf_console.commands import Command, help_text
 from maf_console.ledger import ledger, take_stock, whereabouts
-from maf_console.loop import Quit
+from maf_console.loop import START_REMEDY, Quit
 from maf_console.places import INSTRUCTION_VERSION, Places
 from maf_console.screen import Screen
 from maf_console.supports import Support, conversation, counted
@@ -37,7 +37,7 @@ class Demo140:
         self._places = places
         self._client = client
         self._screen = screen
-        self._store = SnapshotStore(places.snapshot, instruction_version=INSTRUCTION_VERSION)
+        self._store = SnapshotStore(places.snapshot, instruction_version=INSTRUCTION_VERSION, root=places.root)
         self._session: AgentSession | None = None
         self._started = False
         self._refused = False
@@ -82,7 +82,7 @@ class Demo140:
         self._screen.notice(
             f"  conversation  {found}\n"
             "  context       not used here; it belongs to demo130\n"
-            f"  state root    {self._places.root}\n"
+            f"  state root    {self._places.shown_root}\n"
             "Type help for the commands; any other line is a question."
         )
 
@@ -112,7 +112,7 @@ class Demo140:
 
     async def _try_save(self, session: AgentSession) -> Saved | None:
         """Save, and tell of a failure without losing the conversation; ``None`` when it was not saved."""
-        self.unsaved = True
+        self.unsaved = bool(history_of(session))
         try:
             saved = await self._store.save(session)
         except NotProvenDurable as error:
@@ -144,7 +144,7 @@ class Demo140:
             return ""
         if self._started:
             return f"This conversation is kept, and saved no more. {_WAY_OUT}"
-        return "Start with --reset-state=true to destroy it, or use another MAF_STATE_ROOT."
+        return START_REMEDY
 
     def _conversation(self) -> Support:
         return conversation(self._session, f"in this process{'; not saved' if self.unsaved else ''}")
@@ -155,7 +155,6 @@ class Demo140:
             self._session = self._agent.create_session()
         saved = await self._try_save(self._session)
         if saved is not None:
-            self._refused = False
             self._screen.result(f"Saved: {_describe(saved)}.")
             await self._show_ledger(before)
 
@@ -198,9 +197,9 @@ class Demo140:
 
     async def _help(self, _: str) -> None:
         closing = (
-            "newsession, reset, deletesession and forget do the same thing: after any of them, load has nothing to\n"
-            "restore. None of them touches the context of demo130. Any other line is a question; after every\n"
-            "successful answer the session is saved."
+            "newsession, reset, deletesession and forget do the same thing: after any of\n"
+            "them, load has nothing to restore. None of them touches the context of demo130.\n"
+            "Any other line is a question; after every answer the session is saved."
         )
         self._screen.result(help_text(self.commands, closing))
 

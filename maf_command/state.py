@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 from typing import TYPE_CHECKING, Annotated
 
@@ -51,9 +52,9 @@ async def _where(screen: Screen, *, as_json: bool) -> int:
     from maf_console.ledger import whereabouts
     from maf_console.places import Places
     from maf_console.supports import context, snapshot
-    from maf_memory.root import state_root
+    from maf_memory.root import VARIABLE, state_root
 
-    places = Places(state_root())
+    places = Places(state_root(), is_default=VARIABLE not in os.environ)
     kept = {"snapshot": await snapshot(places), "context": await context(places)}
     if not as_json:
         screen.result(whereabouts(kept, places))

@@ -56,7 +56,7 @@ SAVED = "(saved: revision ..., ... messages, ... bytes)"
 WHICH = "Which module did we discuss?"
 LATE = "The invoices are late since Monday."
 WHAT_IS_LATE = "What is late?"
-NOTHING = "Nothing I was sent speaks of that: ..."
+NOTHING = "No word of your question is in what I was sent: ..."
 DIALOGUE_IS_NEW = "  conversation  new: it lives in this process only and is never written"
 
 LESSON = (
@@ -181,6 +181,7 @@ LESSON = (
             ),
             QUIT,
         ),
+        predict="demo130 starts again, after reset, and after all that was said to demo140. What does it know?",
     ),
     Run(
         "then forget in demo140",
@@ -200,6 +201,7 @@ LESSON = (
             ),
             QUIT,
         ),
+        predict="demo140 starts again. It forgot, and then saved one more answer. What will it find?",
     ),
     Run(
         "and demo130 again",

@@ -70,17 +70,38 @@ def _play(stage: Stage, *, pause: bool) -> int:
     if failed:
         print(f"{failed} of {len(LESSON)} runs were not as expected (see the diffs above).")
     else:
-        print(f"All {len(LESSON)} runs were as expected.")
+        print(f"All {len(LESSON)} runs were as expected. What they showed:")
+        print("  the context of demo130        found again, until reset")
+        print("  the dialogue of demo130       never found again: it is never written")
+        print("  the conversation of demo140   found again, until forget")
+        print("  forget and the context        forget does not reach it: forget is not reset")
+        print("Next: type along with docs/walkthrough.md, or play this again with your guesses: --pause")
     return failed
 
 
 def _guess(run: Run) -> str:
     print(run.predict)
+    _drop_what_was_typed_early()
     try:
-        return input("Your guess: ").strip()
+        return input("Your guess (Enter skips, Ctrl-C ends): ").strip()
     except EOFError:
         print()
         return ""
+
+
+def _drop_what_was_typed_early() -> None:
+    """Let no key pressed while a program ran become the guess."""
+    if not sys.stdin.isatty():
+        return
+    try:
+        import termios
+    except ImportError:
+        import msvcrt
+
+        while msvcrt.kbhit():
+            msvcrt.getwch()
+    else:
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)
 
 
 def _tell(run: Run, differences: list[str], guess: str) -> None:

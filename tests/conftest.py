@@ -6,7 +6,21 @@ from pathlib import Path
 
 import pytest
 
-FOREIGN = ("MAF_CHAT", "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_CHAT_COMPLETION_MODEL", "NO_COLOR", "FORCE_COLOR")
+FOREIGN = (
+    "MAF_CHAT",
+    "MAF_CHAT_TIMEOUT",
+    "ALL_PROXY",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "all_proxy",
+    "http_proxy",
+    "https_proxy",
+    "OPENAI_API_KEY",
+    "OPENAI_BASE_URL",
+    "OPENAI_CHAT_COMPLETION_MODEL",
+    "NO_COLOR",
+    "FORCE_COLOR",
+)
 
 
 @pytest.fixture(autouse=True)

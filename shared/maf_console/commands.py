@@ -78,11 +78,19 @@ def _near_miss(
             continue
         otherwise = "" if text else " To ask this as a question, add a word."
         return Advice(f"Did you mean {command.usage}? Nothing was sent.{otherwise}")
+    meant = _MEANT.get(f"{word} {text}".strip().lower())
+    for command in commands:
+        if command.name == meant:
+            return Advice(f"{meant} leaves. Nothing was sent. To ask this as a question, add a word.")
     for usage in elsewhere:
         name, _, its_text = usage.partition(" ")
         if word.lower() == name and (its_text or not text):
             return Advice(f"{name} is a command of {program}. Nothing was sent; help lists the commands here.")
     return None
+
+
+_MEANT = dict.fromkeys(("exit", "exit()", "quit()", "bye", "q", ":q", "logout"), "quit")
+"""What people type to leave, elsewhere."""
 
 
 def one_letter_away(word: str, name: str) -> bool:

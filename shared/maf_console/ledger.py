@@ -36,7 +36,7 @@ def whereabouts(stock: Mapping[str, Support], places: Places) -> str:
         first, *rest = [str(support.path), *support.facts] if support.path is not None else support.facts
         lines.append(f"  {row:<{_WIDTH}}  {first}")
         lines += [f"  {'':<{_WIDTH}}  {fact}" for fact in rest]
-    lines.append(f"  {'state root':<{_WIDTH}}  {places.root}")
+    lines.append(f"  {'state root':<{_WIDTH}}  {places.shown_root}")
     for path in places.foreign():
         # A line break in somebody's file name must not look like a line of ours.
         name = " ".join(str(path.relative_to(places.root)).splitlines())

@@ -19,6 +19,9 @@ from maf_memory.errors import MafMemoryError
 
 INTERRUPTED = 130
 
+START_REMEDY = "Copy it and look at it first. Another MAF_STATE_ROOT starts afresh; --reset-state=true destroys it."
+"""What can be done about a file that is refused at the start, the careful way first."""
+
 
 class Demo(Protocol):
     """What the loop needs of a demo."""

@@ -20,12 +20,13 @@ def parse(program: str, summary: str, store: str, arguments: Sequence[str] | Non
     """Return the options, or end the process: 0 after ``--help``, 2 after a usage error, as argparse does."""
     parser = argparse.ArgumentParser(
         prog=program,
-        description=f"{summary}\n\nexample:\n  {program} --chat offline",
+        description=f"Example: {program} --chat offline\n\n{summary}",
         epilog=(
             "environment:\n"
             "  MAF_STATE_ROOT  absolute folder for everything that is kept (default: your state folder)\n"
             "  MAF_CHAT        the same as --chat\n"
             "  OPENAI_BASE_URL, OPENAI_API_KEY, OPENAI_CHAT_COMPLETION_MODEL  for --chat openai\n"
+            "  MAF_CHAT_TIMEOUT  seconds that an endpoint may be silent (120)\n"
             "  NO_COLOR        no colour"
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from maf_memory.root import VARIABLE
+
 CONTEXT_OWNER = "demo130"
 SNAPSHOT_OWNER = "demo140"
 
@@ -17,6 +19,12 @@ class Places:
     """The paths under one state root."""
 
     root: Path
+    is_default: bool = False
+
+    @property
+    def shown_root(self) -> str:
+        """The root as a person is told of it: a forgotten variable must not look like a lost state."""
+        return f"{self.root} (the default: {VARIABLE} is not set)" if self.is_default else str(self.root)
 
     @property
     def context(self) -> Path:

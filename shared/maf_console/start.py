@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
@@ -13,7 +14,7 @@ from maf_console.places import Places
 from maf_console.screen import OutputLost, Screen, open_streams
 from maf_memory.chat import chat_choice, connect, describe
 from maf_memory.errors import MafMemoryError, NotProvenDurable
-from maf_memory.root import open_root
+from maf_memory.root import VARIABLE, open_root
 
 if TYPE_CHECKING:
     from agent_framework import BaseChatClient
@@ -62,7 +63,7 @@ def _run(
     try:
         choice = chat_choice(options.chat)
         who = describe(choice)
-        places = Places(open_root())
+        places = Places(open_root(), is_default=VARIABLE not in os.environ)
         demo = make(places, connect(choice), screen)
         if options.reset_state:
             _destroy(demo, screen)

@@ -56,7 +56,7 @@ def conversation(session: AgentSession | None, place: str) -> Support:
 async def snapshot(places: Places) -> Support:
     """Describe the snapshot from its file; a refused one is described as refused."""
     path = places.snapshot
-    store = SnapshotStore(path, instruction_version=INSTRUCTION_VERSION)
+    store = SnapshotStore(path, instruction_version=INSTRUCTION_VERSION, root=places.root)
     try:
         envelope = await store.read()
     except FileRefused as error:
@@ -82,7 +82,7 @@ async def context(places: Places) -> Support:
     """Describe the context store from its file; a refused one is described as refused."""
     path = places.context
     try:
-        entries = await ContextStore(path).entries()
+        entries = await ContextStore(path, root=places.root).entries()
     except FileRefused as error:
         return _refused(path, error)
     status = _status(path)

@@ -22,21 +22,50 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from maf_memory.context import ContextStore
-    from maf_memory.errors import MafMemoryError
+    from maf_memory.envelope import Envelope, Stamp
+    from maf_memory.errors import (
+        ChatUnavailable,
+        ContextRefused,
+        EmptyAnswer,
+        FileRefused,
+        MafMemoryError,
+        NotProvenDurable,
+        RootRefused,
+        SaveFailed,
+        StateConflict,
+        TurnFailed,
+        TurnUnderWay,
+        VersionRefused,
+    )
     from maf_memory.kept import KeepWhatWasDone
     from maf_memory.providers import ContextValueProvider
     from maf_memory.root import open_root, state_root
     from maf_memory.snapshot import Saved, SnapshotStore
-    from maf_memory.turn import Answer, ask
+    from maf_memory.turn import Answer, Discard, Ending, ask
 
 __all__ = [
     "Answer",
+    "ChatUnavailable",
+    "ContextRefused",
     "ContextStore",
     "ContextValueProvider",
+    "Discard",
+    "EmptyAnswer",
+    "Ending",
+    "Envelope",
+    "FileRefused",
     "KeepWhatWasDone",
     "MafMemoryError",
+    "NotProvenDurable",
+    "RootRefused",
+    "SaveFailed",
     "Saved",
     "SnapshotStore",
+    "Stamp",
+    "StateConflict",
+    "TurnFailed",
+    "TurnUnderWay",
+    "VersionRefused",
     "ask",
     "open_root",
     "state_root",
@@ -44,12 +73,27 @@ __all__ = [
 
 _HOMES = {
     "Answer": "turn",
+    "ChatUnavailable": "errors",
+    "ContextRefused": "errors",
     "ContextStore": "context",
     "ContextValueProvider": "providers",
+    "Discard": "turn",
+    "EmptyAnswer": "errors",
+    "Ending": "turn",
+    "Envelope": "envelope",
+    "FileRefused": "errors",
     "KeepWhatWasDone": "kept",
     "MafMemoryError": "errors",
+    "NotProvenDurable": "errors",
+    "RootRefused": "errors",
+    "SaveFailed": "errors",
     "Saved": "snapshot",
     "SnapshotStore": "snapshot",
+    "Stamp": "envelope",
+    "StateConflict": "errors",
+    "TurnFailed": "errors",
+    "TurnUnderWay": "errors",
+    "VersionRefused": "errors",
     "ask": "turn",
     "open_root": "root",
     "state_root": "root",
@@ -60,3 +104,7 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

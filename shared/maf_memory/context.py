@@ -7,6 +7,7 @@ page that this project mirrors: entries for rows, an emptied object for ``DELETE
 from __future__ import annotations
 
 import json
+import os
 import unicodedata
 from pathlib import Path
 
@@ -46,8 +47,9 @@ def _is_dotnet_space(character: str) -> bool:
 class ContextStore:
     """Keeps one context value in a file that is read again at every question."""
 
-    def __init__(self, path: Path) -> None:
-        self._file = StoreFile(path)
+    def __init__(self, path: str | os.PathLike[str], *, root: Path | None = None) -> None:
+        """Name the file; ``root`` is a folder above it, below which no link is followed."""
+        self._file = StoreFile(path, root=root)
 
     @property
     def path(self) -> Path:

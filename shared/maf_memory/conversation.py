@@ -107,6 +107,8 @@ def _problem_of_content(content: Any) -> str | None:
     for field, types in _FIELDS_OF.get(kind, {}).items():
         if type(content.get(field)) not in types:
             return f"has a {kind} whose {field} is not {JSON_NAMES[types[0]]}"
+    if type(content.get("annotations")) not in (list, type(None)):
+        return f"has a {kind} whose annotations are not a list"
     call = content.get("function_call")
     return None if call is None else _problem_of_content(call)
 
@@ -123,11 +125,15 @@ def _check_calls(messages: list[dict[str, Any]]) -> None:
     for number, content in _contents(messages):
         match content["type"]:
             case "function_call" if not content.get("informational_only"):
+                if content["call_id"] in open_calls:
+                    raise NotAConversation(f"message {number} repeats the id of a call that has no result yet")
                 open_calls[content["call_id"]] = (number, content["name"])
             case "function_result":
                 open_calls.pop(content["call_id"], None)
             case "function_approval_request":
                 awaiting.add(content["function_call"].get("call_id"))
+            case "function_approval_response":
+                awaiting.discard(content["function_call"].get("call_id"))
     for call_id, (number, name) in open_calls.items():
         if call_id not in awaiting:
             raise NotAConversation(f"message {number} calls the tool {one_line(repr(name), 40)} and no result follows")

@@ -105,8 +105,7 @@ _json = msgspec.json.Encoder().encode
 def encode_proven(envelope: Envelope, path: Path) -> bytes:
     """Return the file's bytes, proven to decode to the same envelope again.
 
-    The fast encoder changes some values in silence: NaN becomes null, bytes and sets something else. Tuples come back
-    as lists.
+    The fast encoder changes some values in silence: NaN becomes null, bytes and sets something else.
 
     Raises:
         SaveFailed: what would be written could not be read back.
@@ -118,7 +117,7 @@ def encode_proven(envelope: Envelope, path: Path) -> bytes:
         raise _unreadable(path, error.found) from error
     except (ValueError, TypeError, RecursionError) as error:
         raise _unreadable(path, str(error)) from error
-    if again.session != envelope.session and again.session != _with_lists(envelope.session):
+    if again.session != envelope.session:
         raise _unreadable(path, "a value that JSON cannot hold")
     return content
 
@@ -128,16 +127,6 @@ def _unreadable(path: Path, why: str) -> SaveFailed:
         f"{path} was not saved: the session holds something that could not be read back ({one_line(why)}). "
         "The old file is as it was."
     )
-
-
-def _with_lists(value: Any) -> Any:
-    match value:
-        case dict():
-            return {key: _with_lists(item) for key, item in value.items()}
-        case list() | tuple():
-            return [_with_lists(item) for item in value]
-        case _:
-            return value
 
 
 def _encode_session(session: dict[str, Any]) -> bytes:

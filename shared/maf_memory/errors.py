@@ -11,6 +11,7 @@
     ├── SaveFailed          the disk or the content refused; the old file is as it was
     ├── NotProvenDurable    the new file is in place, but its durability could not be confirmed
     ├── ChatUnavailable     the chosen chat client cannot be used
+    ├── TurnUnderWay        the session has a question that is not answered yet; nothing was sent
     └── TurnFailed          a question got no answer; the session is as it was before it
         └── EmptyAnswer     the model returned nothing
 
@@ -40,7 +41,10 @@ class FileRefused(MafMemoryError):
         self.path = path
         self.found = found
         self.expected = expected
-        super().__init__(f"{path} is refused: {found}; expected {expected}. The file was left as it is.")
+        super().__init__(path, found, expected)  # the parts, so that the error survives pickling
+
+    def __str__(self) -> str:
+        return f"{self.path} is refused: {self.found}; expected {self.expected}. The file was left as it is."
 
 
 class VersionRefused(FileRefused):
@@ -49,9 +53,8 @@ class VersionRefused(FileRefused):
     ``found`` says which one wrote it, ``expected`` which one this program has.
     """
 
-    def __init__(self, path: Path, found: str, expected: str) -> None:
-        super().__init__(path, found, expected)
-        self.args = (f"{path} is refused: {found}; {expected}. The file was left as it is.",)
+    def __str__(self) -> str:
+        return f"{self.path} is refused: {self.found}; {self.expected}. The file was left as it is."
 
 
 class ContextRefused(MafMemoryError, ValueError):
@@ -68,9 +71,12 @@ class StateConflict(MafMemoryError):
         self.path = path
         self.found = found
         self.expected = expected
-        super().__init__(
-            f"{path} was changed by another process: it holds {found}, this program last saw {expected}. "
-            "Nothing was overwritten."
+        super().__init__(path, found, expected)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.path} was changed by another program or store: it holds {self.found}, this one last saw "
+            f"{self.expected}. Nothing was overwritten."
         )
 
 
@@ -84,6 +90,10 @@ class NotProvenDurable(MafMemoryError):
 
 class ChatUnavailable(MafMemoryError):
     """The chosen chat client cannot be used; the message says what to do."""
+
+
+class TurnUnderWay(MafMemoryError):
+    """The session has a question that is not answered yet; nothing was sent."""
 
 
 class TurnFailed(MafMemoryError):

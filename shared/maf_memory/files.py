@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from maf_memory import leftovers
 from maf_memory.disk import PRIVATE_FILE, Folder, flush_file, is_link, make_private_folder, open_folder
 from maf_memory.errors import FileRefused, NotProvenDurable, SaveFailed
+from maf_memory.ownership import stranger
 
 if TYPE_CHECKING:
     from filelock import FileLock
@@ -52,10 +53,23 @@ class StoreFile:
     *compare, then replace*.
     """
 
-    def __init__(self, path: Path, *, limit: int = DEFAULT_LIMIT, lock_seconds: float = LOCK_SECONDS) -> None:
-        self.path = path
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        root: Path | None = None,
+        limit: int = DEFAULT_LIMIT,
+        lock_seconds: float = LOCK_SECONDS,
+    ) -> None:
+        """Name the file; ``root`` is the folder that it must not leave: below it no link is followed.
+
+        Without one, the file's folder may be a link, as any folder of one's own may; it is resolved now, once.
+        """
+        given = Path(path).absolute()
+        self.path = given if root is not None else given.parent.resolve() / given.name
+        self._root = root
         self.limit = limit
-        self._lock_seconds = lock_seconds
+        self.lock_seconds = lock_seconds
         self._folder: Folder | None = None
 
     @property
@@ -71,6 +85,7 @@ class StoreFile:
         """
         try:
             with open_folder(self.path.parent) as folder:
+                self._refuse_strangers("its folder", folder.status("."))
                 descriptor = folder.open(self.path.name)
                 try:
                     return self._read_open(descriptor)
@@ -85,6 +100,7 @@ class StoreFile:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise FileRefused(self.path, "it is not a regular file", "a regular file")
+        self._refuse_strangers("it", status)
         if status.st_size > self.limit:
             raise FileRefused(self.path, f"it has {status.st_size:,} bytes", f"at most {self.limit:,} bytes")
         blocks: list[bytes] = []
@@ -96,6 +112,12 @@ class StoreFile:
         if len(content) > self.limit:
             raise FileRefused(self.path, "it grew while it was read", f"at most {self.limit:,} bytes")
         return content
+
+    def _refuse_strangers(self, what: str, status: os.stat_result) -> None:
+        """Below a root, refuse what another user can write; elsewhere whoever names the file decides."""
+        problem = stranger(status) if self._root is not None else None
+        if problem is not None:
+            raise FileRefused(self.path, f"{what} {problem}", "one that only this user can write")
 
     def _unreadable(self, error: OSError) -> FileRefused:
         if is_link(self.path):
@@ -131,17 +153,22 @@ class StoreFile:
             try:
                 make_private_folder(self.path.parent)
                 folder = held.enter_context(open_folder(self.path.parent))
+                self._refuse_strangers("its folder", folder.status("."))
             except OSError as error:
                 raise self._not_done(work, error) from error
             try:
                 lock = filelock.FileLock(
-                    self.lock_path, timeout=self._lock_seconds, mode=PRIVATE_FILE, poll_interval=0.005
+                    self.lock_path,
+                    timeout=self.lock_seconds,
+                    mode=PRIVATE_FILE,
+                    poll_interval=0.005,
+                    fallback_to_soft=False,
                 )
                 lock.acquire()
             except filelock.Timeout as error:
                 raise SaveFailed(
                     f"{self.path} was not {work}: another process has been writing it for "
-                    f"{self._lock_seconds:g} seconds. Close the other program, or try again."
+                    f"{self.lock_seconds:g} seconds. Close the other program, or try again."
                 ) from error
             except OSError as error:
                 raise SaveFailed(

@@ -9,7 +9,7 @@ result :data:`INTERRUPTED`, because no call may stay without one.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from agent_framework import (
@@ -38,7 +38,15 @@ class KeepWhatWasDone:
         self._written_by = written_by
         self._updates: list[AgentResponseUpdate] = []
         self._calls = _Calls()
-        self.middleware = (self._calls,)
+        self._used = False
+
+    @property
+    def middleware(self) -> Sequence[FunctionMiddleware]:
+        """What watches the run. Raises RuntimeError for a second turn: it would keep the first one's words again."""
+        if self._used:
+            raise RuntimeError("KeepWhatWasDone is for one turn; make a new one for the next")
+        self._used = True
+        return (self._calls,)
 
     def saw(self, update: AgentResponseUpdate) -> None:
         """Take note of an update."""

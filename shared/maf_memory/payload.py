@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib.metadata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -81,6 +81,8 @@ def serialised(session: AgentSession, path: Path, *, proven: Sequence[Message] =
             not saved.
     """
     with _refused_as_unreadable(path):
+        _refuse_other_keys(session.state, "state")
+        _refuse_other_histories(session)
         payload = session.to_dict()
         messages = messages_of(payload)
         check_messages(messages)
@@ -106,6 +108,31 @@ def _refused_as_unreadable(path: Path) -> Iterator[None]:
 def _why(error: Exception) -> str:
     """Return what went wrong, with the reason behind it: the framework's own error says where, its cause says what."""
     return one_line(f"{error} {error.__cause__ or ''}".strip(), 240)
+
+
+def _refuse_other_histories(session: AgentSession) -> None:
+    """Refuse messages that another history provider keeps: what is promised of a conversation is checked on one."""
+    from agent_framework import Message
+
+    for source_id, value in session.state.items():
+        messages = value.get("messages") if source_id != HISTORY_SOURCE_ID and isinstance(value, Mapping) else None
+        if isinstance(messages, list) and any(isinstance(message, Message) for message in messages):
+            raise ValueError(
+                f"messages under {source_id!r}; only the history of InMemoryHistoryProvider with its default "
+                f"source id, {HISTORY_SOURCE_ID!r}, is kept"
+            )
+
+
+def _refuse_other_keys(value: object, where: str) -> None:
+    """Refuse a key that is not a text: it would come back as one, and be another key."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise ValueError(f"{where} has the key {key!r}, which would come back as a text")
+            _refuse_other_keys(item, f"{where}.{key}")
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            _refuse_other_keys(item, where)
 
 
 def _refuse_unreadable_state(payload: dict[str, Any]) -> None:

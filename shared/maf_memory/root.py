@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import platformdirs
 from maf_memory.disk import make_private_folder
 from maf_memory.errors import RootRefused
 from maf_memory.files import reason
+from maf_memory.ownership import stranger
 
 VARIABLE = "MAF_STATE_ROOT"
 
@@ -31,6 +31,8 @@ def state_root(environ: Mapping[str, str] = os.environ) -> Path:
         raise RootRefused(f"{VARIABLE} is set but empty. Give it an absolute path, or unset it.")
     if "\0" in named:
         raise RootRefused(f"{VARIABLE} holds a NUL character. Give it an absolute path.")
+    if named.startswith("~"):
+        raise RootRefused(f'{VARIABLE} starts with ~, which a shell expands only outside quotes. Use "$HOME/…".')
     return _absolute(Path(named), VARIABLE)
 
 
@@ -79,14 +81,9 @@ def _create(path: Path) -> None:
 
 
 def _check_private(path: Path) -> None:
-    if os.name == "posix":
-        status = path.stat()
-        if status.st_uid != os.geteuid():
-            raise RootRefused(f"The state root {path} belongs to another user (uid {status.st_uid}). {_REMEDY}")
-        if status.st_mode & stat.S_IWOTH:
-            raise RootRefused(
-                f"Every user can write to the state root {path} (mode {stat.S_IMODE(status.st_mode):04o}). {_REMEDY}"
-            )
+    problem = stranger(path.stat())
+    if problem is not None:
+        raise RootRefused(f"The state root {path} {problem}. {_REMEDY}")
     effective = os.access in os.supports_effective_ids
     if not os.access(path, os.R_OK | os.W_OK | os.X_OK, effective_ids=effective):
         raise RootRefused(f"The state root {path} is not writable for this user. {_REMEDY}")

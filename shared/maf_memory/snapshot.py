@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import os
 import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from maf_memory.checkpoint import history_of
 from maf_memory.envelope import Envelope, Stamp, decode, encode_proven
-from maf_memory.errors import NotProvenDurable, StateConflict
+from maf_memory.errors import NotProvenDurable, SaveFailed, StateConflict
 from maf_memory.files import StoreFile
 from maf_memory.payload import framework_version, frozen, restored, serialised
 from maf_memory.threads import finished_in_thread
@@ -51,12 +53,23 @@ class SnapshotStore:
     between processes: whatever somebody else did in between is a :class:`StateConflict` and stays as it is.
     """
 
-    def __init__(self, path: Path, *, instruction_version: str, now: Callable[[], datetime] = _now) -> None:
-        self._file = StoreFile(path)
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        instruction_version: str,
+        root: Path | None = None,
+        now: Callable[[], datetime] = _now,
+    ) -> None:
+        """Name the file and the version of the instructions; nothing is read or written yet.
+
+        ``root``: a folder above the file, below which no link is followed. ``now``: the clock of ``saved_at``.
+        """
+        self._file = StoreFile(path, root=root)
         self._instruction_version = instruction_version
         self._now = now
         self._known: Stamp | None = None
-        self._known_content: bytes | None = None  # the digest of the file that carries the known stamp
+        self._known_content: bytes | None = None  # the digest of the known file
         self._proven: list[Message] = []
         self._turns = itertools.count(1)
         self._last: tuple[int, Saved] | None = None  # the newest save that is on the disk, by the order of asking
@@ -103,7 +116,8 @@ class SnapshotStore:
     async def save(self, session: AgentSession) -> Saved:
         """Write the session as it is now, durably, in the place of the snapshot that this store last saw.
 
-        Of two saves under way the one asked for last stays; the other returns what that one wrote.
+        Of two saves under way the one asked for last stays; the other returns what that one wrote. As JSON has it, a
+        tuple in the session's state comes back as a list.
 
         Raises:
             StateConflict: the disk holds another save, or nothing where something was seen; nothing was overwritten.
@@ -142,7 +156,7 @@ class SnapshotStore:
         return decode(content, self.path, instruction_version=self._instruction_version)
 
     def _load(self) -> AgentSession | None:
-        with self._one_at_a_time:
+        with self._alone():
             content = self._file.read()
             if content is None:
                 self._depart(None, None)
@@ -154,7 +168,7 @@ class SnapshotStore:
 
     def _save(self, session: AgentSession, turn: int, departures: int) -> Saved:
         payload = serialised(session, self.path, proven=self._proven)
-        with self._one_at_a_time:
+        with self._alone():
             if departures != self._departures:
                 raise StateConflict(self.path, "another state: it was deleted or loaded while this save waited", "it")
             if self._last is not None and turn < self._last[0]:
@@ -181,6 +195,19 @@ class SnapshotStore:
                 self._settle(session, content, turn, saved)
             return saved
 
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Admit one work on this store at a time; what waits longer than for the lock of the file is told so."""
+        if not self._one_at_a_time.acquire(timeout=self._file.lock_seconds):
+            raise SaveFailed(
+                f"{self.path} was left as it is: this program has been waiting for the file for "
+                f"{self._file.lock_seconds:g} seconds. Try again."
+            )
+        try:
+            yield
+        finally:
+            self._one_at_a_time.release()
+
     def _settle(self, session: AgentSession, content: bytes, turn: int, saved: Saved) -> None:
         self._known = saved.stamp
         self._known_content = _digest(content)
@@ -194,7 +221,7 @@ class SnapshotStore:
             raise StateConflict(self.path, f"revision {found.revision}", f"revision {self._known.revision}")
         raise StateConflict(
             self.path,
-            "nothing" if found is None else str(found),
+            "nothing, for it was deleted" if found is None else str(found),
             "no file" if self._known is None else str(self._known),
         )
 
@@ -209,10 +236,14 @@ class SnapshotStore:
             return None
         if self._known is not None and _digest(content) == self._known_content:
             return self._known
-        return self._decode(content).stamp
+        envelope = self._decode(content)
+        if envelope.stamp == self._known:
+            # A backup was put back, or somebody edited the file: the stamp is the known one and the content is not.
+            raise StateConflict(self.path, f"revision {envelope.stamp.revision} with other bytes", "its own")
+        return envelope.stamp
 
     def _delete(self) -> bool:
-        with self._one_at_a_time:
+        with self._alone():
             deleted = False
             try:
                 if not self._file.folder_is_missing:

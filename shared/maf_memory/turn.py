@@ -10,7 +10,8 @@ a committed history behind a run that failed.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -20,7 +21,7 @@ from agent_framework.exceptions import AgentFrameworkException
 
 from maf_memory.chat.failures import reason
 from maf_memory.checkpoint import HISTORY_SOURCE_ID, copied_session, history_of, put_back
-from maf_memory.errors import EmptyAnswer, TurnFailed
+from maf_memory.errors import EmptyAnswer, TurnFailed, TurnUnderWay
 from maf_memory.text import sound
 
 if TYPE_CHECKING:
@@ -93,16 +94,44 @@ async def ask(
     session is what it was before the question, and then what ``ending`` (:class:`Discard` unless given) keeps.
 
     Raises:
+        ValueError: ``question`` is blank; nothing was sent.
+        TurnUnderWay: the session's last question is not answered yet; nothing was sent.
         TurnFailed: the framework or the model failed.
         EmptyAnswer: the model returned nothing, or nothing after its tools ran.
         BaseException: anything else, ``CancelledError`` included, as it came.
     """
-    ending = Discard() if ending is None else ending
+    if not question.strip():
+        raise ValueError("a question is needed")
+    with _one_turn(session):
+        return await _turn(agent, session, question, on_text, Discard() if ending is None else ending)
+
+
+_asked: set[int] = set()
+"""The sessions, by identity, that have a question which is not answered yet."""
+
+
+@contextmanager
+def _one_turn(session: AgentSession) -> Iterator[None]:
+    """Refuse a second turn: a failing one would put the session back to before the other, and lose its answer."""
+    if id(session) in _asked:
+        raise TurnUnderWay("This session is already asked a question. Wait for its answer before the next one.")
+    _asked.add(id(session))
+    try:
+        yield
+    finally:
+        _asked.discard(id(session))
+
+
+async def _turn(
+    agent: SupportsAgentRun, session: AgentSession, question: str, on_text: Callable[[str], None], ending: Ending
+) -> Answer:
+    middleware = list(ending.middleware)
+    watching: dict[str, Any] = {"middleware": middleware} if middleware else {}
     checkpoint = copied_session(session)
     before = len(history_of(session))
     message = Message("user", [sound(question)], message_id=uuid.uuid4().hex)
     try:
-        response = await _run(agent, session, message, on_text, ending)
+        response = await _run(agent, session, message, on_text, ending, watching)
         if _is_empty(response):
             raise EmptyAnswer("The model returned an empty answer.")
         _settle(session, before)
@@ -119,9 +148,13 @@ async def ask(
 
 
 async def _run(
-    agent: SupportsAgentRun, session: AgentSession, message: Message, on_text: Callable[[str], None], ending: Ending
+    agent: SupportsAgentRun,
+    session: AgentSession,
+    message: Message,
+    on_text: Callable[[str], None],
+    ending: Ending,
+    watching: dict[str, Any],
 ) -> AgentResponse[Any]:
-    watching: dict[str, Any] = {"middleware": list(ending.middleware)} if ending.middleware else {}
     stream: ResponseStream[AgentResponseUpdate, AgentResponse[Any]]
     stream = agent.run([message], stream=True, session=session, **watching)
     try:
@@ -131,7 +164,7 @@ async def _run(
                 on_text(sound(update.text))
         return await stream.get_final_response()
     except BaseException as error:
-        # Closing with the error keeps the truncated answer out of the history; a plain close would record it.
+        # Closing ends what the client has open; with the error, because a plain close records a truncated answer.
         await stream.close(error)
         if isinstance(error, AgentFrameworkException):
             raise _failed(error) from error

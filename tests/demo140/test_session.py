@@ -97,7 +97,7 @@ def test_after_forget_quit_restart_and_load_nothing_comes_back(tmp_path: Path, s
 
 def test_newsession_then_load_no_longer_restores() -> None:
     run = piped("demo140", "module=Reporting", "newsession", "load", "Which module?")
-    assert "Nothing I was sent speaks of that: no context, and an empty conversation." in run.out
+    assert "No word of your question is in what I was sent: no context, and an empty conversation." in run.out
 
 
 def test_load_without_a_file_says_so_and_starts_an_empty_session(tmp_path: Path, snapshot_file: Path) -> None:

@@ -28,9 +28,9 @@ def test_the_second_saver_is_told_and_can_load_theirs(tmp_path: Path, snapshot_f
         second.until("b1\n")
         told = second.until(REMEDY)
         assert told.startswith(
-            f"error: {snapshot_file} was changed by another process: it holds revision 1 of lineage "
+            f"error: {snapshot_file} was changed by another program or store: it holds revision 1 of lineage "
         )
-        assert "this program last saw no file. Nothing was overwritten." in told
+        assert "this one last saw no file. Nothing was overwritten." in told
         second.say("save")
         second.until(REMEDY)
         assert snapshot_file.read_bytes() == theirs
@@ -41,7 +41,7 @@ def test_the_second_saver_is_told_and_can_load_theirs(tmp_path: Path, snapshot_f
         second.until("(saved: revision 2, 4 messages")
         assert second.ends() == 0
         first.say("fourth.")
-        first.until("it holds revision 2, this program last saw revision 1. Nothing was overwritten.")
+        first.until("it holds revision 2, this one last saw revision 1. Nothing was overwritten.")
         first.until(REMEDY)
         assert first.ends() == 1
     assert script.requests()[1] == [
@@ -84,7 +84,7 @@ def test_what_one_console_forgets_the_others_save_does_not_bring_back(snapshot_f
         first.until("Snapshot deleted")
         second.say("second.")
         second.until("Noted. It is now message 3 of this conversation.\n")
-        assert "it holds nothing, this program last saw revision 1" in second.until(REMEDY)
+        assert "it holds nothing, this one last saw revision 1" in second.until(REMEDY)
         assert not snapshot_file.exists()
         second.say("load")
         second.until("There is no snapshot at")

@@ -20,8 +20,8 @@ RIGHT = """\
 ```console
 $ export MAF_STATE_ROOT="$HOME/trial é"
 $ demo130
-demo130: Session Persistence. A context survives a restart, the dialogue does not.
-  chat          offline: not a model. It only quotes what this program hands it with your question.
+demo130: Session Persistence. A context survives, the dialogue does not.
+  chat          offline: not a model; it quotes what this program hands it.
   conversation  new: it lives in this process only and is never written
   context       none yet
   state root    /home/you/trial é

@@ -150,7 +150,8 @@ def test_a_missing_package_is_one_line() -> None:
     )
     assert ended.returncode == 1
     assert ended.stderr.splitlines()[-1] == (
-        "error: --chat openai needs the package agent-framework-openai: pip install 'maf-memory[openai]'."
+        "error: --chat openai needs the package agent-framework-openai. "
+        "In the project's folder: pip install '.[openai]'."
     )
 
 

@@ -14,7 +14,7 @@ from tests.scripted_model import Script
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_the_banner_says_who_answers_and_that_offline_is_not_a_model(program: str) -> None:
     run = piped(program)
-    assert "  chat          offline: not a model. It only quotes what this program hands it" in run.err
+    assert "  chat          offline: not a model; it quotes what this program hands it" in run.err
 
 
 def test_maf_chat_chooses_and_the_option_wins(tmp_path: Path) -> None:
@@ -72,7 +72,8 @@ def test_openai_without_its_package_is_one_line_that_says_what_to_install(tmp_pa
     run = piped("demo140", "one?", options=["--chat=openai"], PYTHONPATH=paths, **settings)
     assert run.status == 1
     assert run.errors == [
-        "error: --chat openai needs the package agent-framework-openai: pip install 'maf-memory[openai]'."
+        "error: --chat openai needs the package agent-framework-openai. "
+        "In the project's folder: pip install '.[openai]'."
     ]
 
 

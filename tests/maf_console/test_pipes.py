@@ -47,7 +47,7 @@ def test_answers_and_results_go_to_stdout_and_everything_about_the_run_to_stderr
     run = piped("demo140", "one?", "two?", "sav", "load", options=[script.option])
     assert run.out.startswith("an answer\nLoaded: 2 messages.\n  conversation ")
     first, *_, hint = run.err.splitlines()
-    assert first == "demo140: Native Session. The conversation itself survives a restart, in one snapshot."
+    assert first == "demo140: Native Session. The conversation survives, in one snapshot."
     assert "(saved: revision 1, 2 messages" in run.err
     assert run.errors == ["error: The question got no answer: no. The conversation is as it was before the question."]
     assert hint.startswith("Did you mean save? Nothing was sent.")

@@ -59,7 +59,7 @@ def test_a_root_that_every_user_can_write_is_refused(tmp_path: Path) -> None:
     root = tmp_path / "open"
     root.mkdir()
     root.chmod(0o777)
-    assert "Every user can write" in refused("demo130", str(root)).errors[0]
+    assert "can be written by every user" in refused("demo130", str(root)).errors[0]
 
 
 def test_a_missing_root_is_created_and_so_is_everything_above_it(tmp_path: Path) -> None:

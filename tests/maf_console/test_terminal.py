@@ -18,7 +18,7 @@ def test_a_terminal_shows_the_banner_then_a_prompt_for_each_line(program: str) -
     with Terminal(program) as terminal:
         banner = terminal.until(terminal.prompt)
         assert banner.startswith(f"{program}: ")
-        assert "chat          offline: not a model." in banner
+        assert "chat          offline: not a model;" in banner
         assert "Type help for the commands; any other line is a question." in banner
         assert "Commands (each is a whole line):" in terminal.says("help")
         assert "The line" not in terminal.says("")

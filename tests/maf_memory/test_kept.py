@@ -88,7 +88,7 @@ async def test_of_two_parallel_calls_the_finished_one_keeps_its_result_and_the_r
 
     agent, ending = agent_of([calls("quick", "slow")], quick, slow), KeepWhatWasDone()
     task = asyncio.create_task(ask(agent, session, "Both", ending=ending))
-    while not ending.middleware[0].results:  # noqa: ASYNC110 - the framework offers nothing to wait for
+    while not ending._calls.results:  # noqa: ASYNC110 - the framework offers nothing to wait for
         await asyncio.sleep(0)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -125,3 +125,11 @@ async def test_a_turn_with_an_answer_is_recorded_as_ever() -> None:
     session = AgentSession()
     await ask(agent_of([calls("look"), "Found it."], look), session, "Look", ending=KeepWhatWasDone())
     assert [kind for _, kind, _ in outline(session)] == ["text", "function_call", "function_result", "text"]
+
+
+async def test_an_ending_that_served_one_turn_is_not_taken_for_another() -> None:
+    ending, session = KeepWhatWasDone(), AgentSession()
+    await ask(agent_of(["one"]), session, "one?", ending=ending)
+    with pytest.raises(RuntimeError, match="for one turn"):
+        await ask(agent_of(["two"]), session, "two?", ending=ending)
+    assert [kind for _, kind, _ in outline(session)] == ["text", "text"]

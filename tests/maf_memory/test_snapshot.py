@@ -201,7 +201,7 @@ async def test_a_file_born_again_with_the_same_revision_is_a_conflict(store: Sna
 async def test_a_file_where_none_was_seen_is_a_conflict(store: SnapshotStore) -> None:
     assert await store.load() is None
     await another(store).save(talked("theirs"))
-    with untouched(store.path), pytest.raises(StateConflict, match="this program last saw no file"):
+    with untouched(store.path), pytest.raises(StateConflict, match="this one last saw no file"):
         await store.save(talked("mine"))
 
 
@@ -276,10 +276,32 @@ async def test_a_refused_load_leaves_the_store_knowing_what_it_knew(store: Snaps
     await store.save(talked("mine", "again"))
 
 
-async def test_a_file_that_somebody_reformatted_is_still_the_one_that_was_loaded(store: SnapshotStore) -> None:
+@pytest.mark.parametrize("change", [lambda text: json.dumps(json.loads(text), indent=4), lambda text: text + "\n"])
+async def test_a_file_that_somebody_rewrote_since_is_theirs_also_with_the_same_revision(
+    store: SnapshotStore, change: Callable[[str], str]
+) -> None:
     await store.save(talked("mine"))
-    store.path.write_text(json.dumps(json.loads(store.path.read_bytes()), indent=4))
+    store.path.write_text(change(store.path.read_text()))
+    with untouched(store.path), pytest.raises(StateConflict, match="holds revision 1 with other bytes"):
+        await store.save(talked("mine", "again"))
+    session = await store.load()
+    assert texts(session) == texts(talked("mine"))
     assert (await store.save(talked("mine", "again"))).stamp.revision == 2
+
+
+async def test_a_turn_saved_on_a_backup_that_was_put_back_is_not_overwritten_when_the_revisions_meet(
+    store: SnapshotStore,
+) -> None:
+    await store.save(talked("one"))
+    backup = store.path.read_bytes()
+    await store.save(talked("one", "two"))
+    store.path.write_bytes(backup)
+    theirs = another(store)
+    await theirs.load()
+    await theirs.save(talked("one", "Lyon"))
+    assert theirs.stamp == store.stamp
+    with untouched(store.path), pytest.raises(StateConflict):
+        await store.save(talked("one", "two", "three"))
 
 
 # Deleting.
@@ -662,7 +684,7 @@ async def test_a_cancelled_save_is_completed_before_the_cancellation_is_raised(s
 async def test_a_save_that_another_writer_keeps_waiting_says_so(state_root: Path) -> None:
     store = snapshot_store(state_root)
     await store.save(talked("one"))
-    store._file._lock_seconds = 0.05
+    store._file.lock_seconds = 0.05
     with held_lock(store):
         with untouched(store.path), pytest.raises(SaveFailed, match=r"another process has been writing it for 0\.05"):
             await store.save(talked("one", "two"))

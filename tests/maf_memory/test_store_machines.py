@@ -183,7 +183,8 @@ class SnapshotMachine(OnDisk):
         self.saw: dict[str, object] = {}
         """Which save each program last saw; ``None`` for no file."""
         self.disk: tuple[object, list[str]] | None = None
-        """Which save is on the disk, and its texts."""
+        """Which save is on the disk, to the byte, and its texts."""
+        self.backup: tuple[tuple[object, list[str]], bytes] | None = None
         self.births = 0
         self.path = snapshot_store(self.root).path
         for who in ("first", "second"):
@@ -237,7 +238,8 @@ class SnapshotMachine(OnDisk):
             assert isinstance(found, tuple)
             assert saved.stamp.lineage == found[1]
             assert saved.stamp.revision == found[2] + 1
-        self.disk = ((self.births, saved.stamp.lineage, saved.stamp.revision), texts(session))
+        written = self.path.read_bytes()
+        self.disk = ((self.births, saved.stamp.lineage, saved.stamp.revision, written), texts(session))
         self.saw[who] = self.disk[0]
 
     @rule(who=WHO)
@@ -266,6 +268,22 @@ class SnapshotMachine(OnDisk):
     def reformat(self, indent: int | None) -> None:
         document = json.loads(self.path.read_bytes())
         self.path.write_text(json.dumps(document, indent=indent), encoding="utf-8")
+        assert self.disk is not None
+        self.disk = ((*self.disk[0][:3], self.path.read_bytes()), self.disk[1])  # type: ignore[index]
+
+    @precondition(lambda self: self.disk is not None and not self.is_damaged)
+    @rule()
+    def keep_a_backup(self) -> None:
+        assert self.disk is not None
+        self.backup = (self.disk, self.path.read_bytes())
+
+    @precondition(lambda self: self.backup is not None and not self.is_damaged)
+    @rule()
+    def put_the_backup_back(self) -> None:
+        assert self.backup is not None
+        self.disk, content = self.backup
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.write_bytes(content)
 
     @invariant()
     def the_disk_is_the_model(self) -> None:
@@ -280,7 +298,7 @@ class SnapshotMachine(OnDisk):
             return
         assert texts(session) == self.disk[1]
         assert reader.stamp is not None
-        assert (reader.stamp.lineage, reader.stamp.revision) == self.disk[0][1:]  # type: ignore[index]
+        assert (reader.stamp.lineage, reader.stamp.revision) == self.disk[0][1:3]  # type: ignore[index]
 
 
 class TestContextStore(ContextMachine.TestCase):  # type: ignore[misc, valid-type]

@@ -10,7 +10,7 @@ from agent_framework import Agent, AgentSession, ContextProvider, InMemoryHistor
 
 from maf_memory.chat.scripted import ScriptedChatClient
 from maf_memory.checkpoint import history_of
-from maf_memory.errors import EmptyAnswer, TurnFailed
+from maf_memory.errors import EmptyAnswer, TurnFailed, TurnUnderWay
 from maf_memory.turn import ask
 
 
@@ -170,3 +170,24 @@ async def test_a_request_for_approval_is_an_ending_and_not_an_empty_answer() -> 
     kinds = [content.type for message in history_of(session) for content in message.contents]
     assert answer.text == ""
     assert "function_approval_request" in kinds
+
+
+async def test_a_second_question_before_the_answer_is_refused_and_loses_nothing() -> None:
+    client = ScriptedChatClient([{"stream": ["one", {"delay": 0.05}, " answer"]}, "two"])
+    agent, session, begun = agent_of(client), AgentSession(), asyncio.Event()
+    first = asyncio.create_task(ask(agent, session, "one?", on_text=lambda _: begun.set()))
+    await begun.wait()
+    with pytest.raises(TurnUnderWay):
+        await ask(agent, session, "two?")
+    await first
+    assert texts_of(session) == ["one?", "one answer"]
+    await ask(agent, session, "two?")
+    assert texts_of(session)[2:] == ["two?", "two"]
+
+
+@pytest.mark.parametrize("blank", ["", " \t\n"])
+async def test_a_blank_question_is_the_caller_s_mistake_and_is_not_sent(blank: str) -> None:
+    client = ScriptedChatClient([])
+    with pytest.raises(ValueError, match="a question is needed"):
+        await ask(agent_of(client), AgentSession(), blank)
+    assert client.requests == []

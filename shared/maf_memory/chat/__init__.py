@@ -67,7 +67,7 @@ def describe(choice: str, environ: Mapping[str, str] = os.environ) -> str:
     """
     match _checked(choice, "The choice of chat"):
         case "offline":
-            return "offline: not a model. It only quotes what this program hands it with your question."
+            return "offline: not a model; it quotes what this program hands it."
         case "openai":
             from maf_memory.chat.endpoint import Endpoint
 

@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 
 from maf_memory.chat.failures import address
 from maf_memory.errors import ChatUnavailable
+from maf_memory.text import one_line
 
 if TYPE_CHECKING:
     import httpx2
@@ -93,21 +94,29 @@ class Endpoint:
         """
         try:
             from agent_framework.openai import OpenAIChatCompletionClient
-            from httpx2 import Limits
+            from httpx2 import InvalidURL, Limits
             from openai import AsyncOpenAI, DefaultAsyncHttpxClient
         except ModuleNotFoundError as error:
             raise ChatUnavailable(
-                "--chat openai needs the package agent-framework-openai: pip install 'maf-memory[openai]'."
+                "--chat openai needs the package agent-framework-openai. "
+                "In the project's folder: pip install '.[openai]'."
             ) from error
         from maf_memory.chat.merging import OneUserMessage
         from maf_memory.chat.reception import EventsOnly, WholeAnswer
 
-        http = DefaultAsyncHttpxClient(
-            limits=Limits(max_keepalive_connections=0), event_hooks={"response": [EventsOnly(self.largest)]}
-        )
-        client = AsyncOpenAI(
-            api_key=self.api_key, base_url=self.base_url, timeout=self.timeout, max_retries=0, http_client=http
-        )
+        try:
+            http = DefaultAsyncHttpxClient(
+                limits=Limits(max_keepalive_connections=0), event_hooks={"response": [EventsOnly(self.largest)]}
+            )
+            client = AsyncOpenAI(
+                api_key=self.api_key, base_url=self.base_url, timeout=self.timeout, max_retries=0, http_client=http
+            )
+        except (ImportError, ValueError, OSError, InvalidURL) as error:
+            # The HTTP client reads the environment too: its proxies and its certificates.
+            raise ChatUnavailable(
+                f"--chat openai cannot set up its connection ({one_line(str(error))}). Check OPENAI_BASE_URL, "
+                "ALL_PROXY, HTTP_PROXY, HTTPS_PROXY, SSL_CERT_FILE and SSL_CERT_DIR."
+            ) from error
         return OpenAIChatCompletionClient(
             self.model, async_client=client, middleware=[WholeAnswer(self.base_url), OneUserMessage()]
         )

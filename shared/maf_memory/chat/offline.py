@@ -66,7 +66,7 @@ def offline_answer(messages: Sequence[Message]) -> str:
         return "This question has only common words, so there is nothing to look for."
     found = list(_find(wanted, sent))
     if not found:
-        return f"Nothing I was sent speaks of that: {sent.extent()}."
+        return f"No word of your question is in what I was sent: {sent.extent()}."
     # The best are quoted: most shared words, then the context, then the latest. They are shown as they stand.
     best = sorted(found, key=lambda quote: (-quote.shared, quote.number > 0, -quote.number))[:PASSAGES_QUOTED]
     lines = [quote.line(wanted) for quote in sorted(best, key=lambda quote: quote.number)]

@@ -58,9 +58,7 @@ def test_the_refusal_of_any_choice_is_one_short_line(written: str) -> None:
 
 
 def test_the_banner_says_that_offline_is_not_a_model() -> None:
-    assert describe("offline", {}) == (
-        "offline: not a model. It only quotes what this program hands it with your question."
-    )
+    assert describe("offline", {}) == ("offline: not a model; it quotes what this program hands it.")
 
 
 def test_the_banner_names_the_script() -> None:

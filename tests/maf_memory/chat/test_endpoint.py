@@ -67,7 +67,7 @@ def test_a_key_that_cannot_be_sent_is_refused_without_being_shown(key: str) -> N
 def test_a_missing_package_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "agent_framework_openai", None)
     assert refused(MODEL | {"OPENAI_API_KEY": "k"}) == (
-        "--chat openai needs the package agent-framework-openai: pip install 'maf-memory[openai]'."
+        "--chat openai needs the package agent-framework-openai. In the project's folder: pip install '.[openai]'."
     )
 
 

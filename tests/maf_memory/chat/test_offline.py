@@ -54,7 +54,7 @@ async def test_a_new_session_knows_nothing_of_the_old_one(agent_for: AgentFor) -
     agent = agent_for(OfflineChatClient())
     await ask(agent, agent.create_session(), "module=Reporting")
     assert await ask(agent, agent.create_session(), "Which module did we discuss?") == (
-        "Nothing I was sent speaks of that: no context, and an empty conversation."
+        "No word of your question is in what I was sent: no context, and an empty conversation."
     )
 
 
@@ -62,17 +62,17 @@ async def test_when_nothing_speaks_of_it_the_answer_says_what_was_sent(agent_for
     agent = agent_for(OfflineChatClient(), context="module=Reporting")
     session = agent.create_session()
     assert await ask(agent, session, "Which invoice?") == (
-        "Nothing I was sent speaks of that: the unverified context, and an empty conversation."
+        "No word of your question is in what I was sent: the unverified context, and an empty conversation."
     )
     assert await ask(agent, session, "Which invoice?") == (
-        "Nothing I was sent speaks of that: the unverified context, and a conversation of 2 messages."
+        "No word of your question is in what I was sent: the unverified context, and a conversation of 2 messages."
     )
 
 
 def test_one_message_is_one_message() -> None:
     messages = [Message("user", ["module=Reporting"]), Message("user", ["Which invoice?"])]
     assert offline_answer(messages) == (
-        "Nothing I was sent speaks of that: no context, and a conversation of 1 message."
+        "No word of your question is in what I was sent: no context, and a conversation of 1 message."
     )
 
 
@@ -81,7 +81,7 @@ async def test_earlier_questions_and_its_own_answers_are_never_quoted(agent_for:
     session = agent.create_session()
     await ask(agent, session, "Ada wrote this. Which module is it?")
     await ask(agent, session, "A conversation about messages.")
-    assert (await ask(agent, session, "Which module?")).startswith("Nothing I was sent speaks of that")
+    assert (await ask(agent, session, "Which module?")).startswith("No word of your question is in what I was sent")
     assert await ask(agent, session, "What conversation?") == (
         '"A conversation about messages." (message 3 of this conversation)'
     )
@@ -95,7 +95,7 @@ async def test_its_own_answers_are_still_known_after_the_session_was_stored(agen
     restored = AgentSession.from_dict(json.loads(json.dumps(session.to_dict())))
     assert restored.state["in_memory"]["messages"][1].author_name == OFFLINE_AUTHOR
     assert await ask(agent_for(OfflineChatClient()), restored, "Which module?") == (
-        "Nothing I was sent speaks of that: no context, and a conversation of 2 messages."
+        "No word of your question is in what I was sent: no context, and a conversation of 2 messages."
     )
 
 
