@@ -72,8 +72,10 @@ def test_openai_without_its_package_is_one_line_that_says_what_to_install(tmp_pa
     run = piped("demo140", "one?", options=["--chat=openai"], PYTHONPATH=paths, **settings)
     assert run.status == 1
     assert run.errors == [
-        "error: --chat openai needs the package agent-framework-openai. "
-        "In the project's folder: pip install '.[openai]'."
+        (
+            "error: --chat openai needs the package agent-framework-openai. "
+            "In the project's folder: pip install '.[openai]'."
+        )
     ]
 
 
