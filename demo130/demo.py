@@ -14,7 +14,7 @@ from maf_console.screen import Screen
 from maf_console.supports import NONE, Support, context, conversation
 from maf_console.tracing import traced
 from maf_memory.context import ContextStore
-from maf_memory.errors import FileRefused, MafMemoryError, NotProvenDurable
+from maf_memory.errors import FileRefused, FileUnreadable, MafMemoryError, NotProvenDurable
 from maf_memory.text import sound
 
 if TYPE_CHECKING:
@@ -101,6 +101,8 @@ class Demo130:
 
     def remedy(self, error: MafMemoryError) -> str:
         """Return what the person can do about a refused context store."""
+        if isinstance(error, FileUnreadable):
+            return ""
         if isinstance(error, FileRefused) and error.path == self._store.path:
             return START_REMEDY
         return ""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 
-from demo140.demo import Demo140
-from maf_console.start import main as start
-
 
 def main() -> int:
     """Run demo140 and return its exit status."""
+    try:
+        # Imported here, because loading takes its time, and Ctrl-C meanwhile is no bug.
+        from demo140.demo import Demo140
+        from maf_console.start import main as start
+    except KeyboardInterrupt:
+        return 130
     return start(
         Demo140,
         program="demo140",

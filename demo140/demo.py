@@ -14,7 +14,7 @@ from maf_console.screen import Screen
 from maf_console.supports import Support, conversation, counted
 from maf_console.tracing import traced
 from maf_memory.checkpoint import history_of
-from maf_memory.errors import FileRefused, MafMemoryError, NotProvenDurable, StateConflict
+from maf_memory.errors import FileRefused, FileUnreadable, MafMemoryError, NotProvenDurable, StateConflict
 from maf_memory.snapshot import Saved, SnapshotStore
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Demo140:
         self._session: AgentSession | None = None
         self._started = False
         self._refused = False
-        self.unsaved = False
+        self._kept: list[str | None] = []  # the ids of the messages that were last saved, loaded or given up
         self.commands = (
             Command("save", "write the conversation to the snapshot now", self._save),
             Command("load", "replace the active conversation by the snapshot", self._load),
@@ -73,6 +73,7 @@ class Demo140:
         """Load the snapshot, sweep what a killed save left, and say what was found again."""
         await self._store.sweep()
         self._session = await self._store.load()
+        self._settle()
         self._started = True
         stamp = self._store.stamp
         found = "new: no snapshot was found"
@@ -103,7 +104,6 @@ class Demo140:
 
     async def _save_after_answer(self, session: AgentSession) -> None:
         if self._refused:
-            self.unsaved = True
             self._screen.error(f"Not saved: the snapshot was refused when it was loaded. {_WAY_OUT}")
             return
         saved = await self._try_save(session)
@@ -112,11 +112,10 @@ class Demo140:
 
     async def _try_save(self, session: AgentSession) -> Saved | None:
         """Save, and tell of a failure without losing the conversation; ``None`` when it was not saved."""
-        self.unsaved = bool(history_of(session))
         try:
             saved = await self._store.save(session)
         except NotProvenDurable as error:
-            self.unsaved = False
+            self._settle()
             self._screen.error(str(error))
             return None
         except MafMemoryError as error:
@@ -125,13 +124,13 @@ class Demo140:
         except CancelledError as interrupted:
             self._tell_of_interrupted_save(interrupted.__cause__)
             raise
-        self.unsaved = False
+        self._settle()
         return saved
 
     def _tell_of_interrupted_save(self, failure: BaseException | None) -> None:
         """Say how the save ended, which was finished before the interruption was passed on."""
         if failure is None or isinstance(failure, NotProvenDurable):
-            self.unsaved = False
+            self._settle()
             self._screen.notice("Interrupted: the answer was complete and is saved.")
         else:
             self._screen.error(str(failure))
@@ -140,11 +139,23 @@ class Demo140:
         """Return what the person can do about a conflict or a refused snapshot."""
         if isinstance(error, StateConflict):
             return "load takes what is there and gives up this conversation; quit leaves what is there."
-        if not isinstance(error, FileRefused) or error.path != self._store.path:
+        if not isinstance(error, FileRefused) or isinstance(error, FileUnreadable) or error.path != self._store.path:
             return ""
         if self._started:
             return f"This conversation is kept, and saved no more. {_WAY_OUT}"
         return START_REMEDY
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether the conversation holds something that was neither saved nor loaded."""
+        return self._ids() != self._kept
+
+    def _ids(self) -> list[str | None]:
+        return [] if self._session is None else [message.message_id for message in history_of(self._session)]
+
+    def _settle(self) -> None:
+        """Take the conversation as it is for one that nothing is missing of on the disk."""
+        self._kept = self._ids()
 
     def _conversation(self) -> Support:
         return conversation(self._session, f"in this process{'; not saved' if self.unsaved else ''}")
@@ -166,7 +177,8 @@ class Demo140:
             self._refused = True
             raise
         self._session = session
-        self._refused = self.unsaved = False
+        self._refused = False
+        self._settle()
         if session is None:
             self._screen.result(f"There is no snapshot at {self._store.path}: an empty session starts.")
         else:
@@ -181,7 +193,8 @@ class Demo140:
             self._screen.error(str(error))
             deleted = True
         self._session = None
-        self._refused = self.unsaved = False
+        self._refused = False
+        self._settle()
         what = "Snapshot deleted" if deleted else "There was no snapshot"
         self._screen.result(f"{what}; an empty session starts.")
         await self._show_ledger(before)

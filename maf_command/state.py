@@ -75,6 +75,7 @@ async def _trace(screen: Screen, text: str, *, as_json: bool) -> int:
     from maf_console.places import Places
     from maf_console.tracing import traced
     from maf_memory.root import state_root
+    from maf_memory.text import sound
     from maf_memory.trace import BLIND
     from maf_memory.trace import trace as find
 
@@ -85,7 +86,7 @@ async def _trace(screen: Screen, text: str, *, as_json: bool) -> int:
     if not as_json:
         screen.result(await traced(places, wanted))
         return 0
-    found, unread = await asyncio.to_thread(find, places.root, wanted)
+    found, unread = await asyncio.to_thread(find, places.root, sound(wanted))
     report = {
         "state_root": str(places.root),
         "places": [

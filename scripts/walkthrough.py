@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import os
 import shutil
 import sys
 import tempfile
@@ -31,6 +32,9 @@ def main() -> int:
     except KeyboardInterrupt:
         print("\nInterrupted.", file=sys.stderr)
         return 130
+    except BrokenPipeError:  # whoever read along is gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     finally:
         if options.keep:
             print(f"\nThe state root stays at {root}.")
@@ -84,7 +88,7 @@ def _guess(run: Run) -> str:
     _drop_what_was_typed_early()
     try:
         return input("Your guess (Enter skips, Ctrl-C ends): ").strip()
-    except EOFError:
+    except (EOFError, RuntimeError):  # no more guesses, or no input at all
         print()
         return ""
 

@@ -61,7 +61,9 @@ def command(program: str, *options: str, slow_disk: bool = False) -> list[str]:
 def environment(**changes: str | None) -> dict[str, str]:
     """The test's own environment with ``changes`` (None removes), and import paths that hold in any folder."""
     paths = [str(Path(path).absolute()) for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
-    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "INPUTRC": os.devnull, "TERM": "dumb"}
+    # Unbuffered streams would hide what is left in a buffer when a reader is gone.
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    environ = {**inherited, "PYTHONPATH": os.pathsep.join(paths), "INPUTRC": os.devnull, "TERM": "dumb"}
     for name, value in changes.items():
         environ.pop(name, None)
         if value is not None:

@@ -37,6 +37,8 @@ def whereabouts(stock: Mapping[str, Support], places: Places) -> str:
         lines.append(f"  {row:<{_WIDTH}}  {first}")
         lines += [f"  {'':<{_WIDTH}}  {fact}" for fact in rest]
     lines.append(f"  {'state root':<{_WIDTH}}  {places.shown_root}")
+    for path in places.left_over():
+        lines.append(f"  {'':<{_WIDTH}}  {places.role(path)}: {path.relative_to(places.root)}")
     for path in places.foreign():
         # A line break in somebody's file name must not look like a line of ours.
         name = " ".join(str(path.relative_to(places.root)).splitlines())

@@ -93,8 +93,15 @@ class Lines:
     def next(self) -> str:
         """Return the next line. Raises EOFError after the last one."""
         if self.interactive:
-            return input(self._prompt)
-        line = sys.stdin.readline()
+            try:
+                return input(self._prompt)
+            except OSError as error:
+                raise self._screen.lost(error) from error
+        try:
+            line = sys.stdin.readline()
+        except OSError as error:
+            self._screen.error(f"The input cannot be read: {error.strerror}.")
+            raise EOFError from error
         if not line:
             raise EOFError
         line = line.rstrip("\r\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from maf_memory.leftovers import is_one
 from maf_memory.root import VARIABLE
 
 CONTEXT_OWNER = "demo130"
@@ -46,19 +47,28 @@ class Places:
                 found.append(path)
         return found
 
+    def left_over(self) -> list[Path]:
+        """Return the temporary files beside the stores: of a save under way, or the rest of a killed one."""
+        return [
+            path
+            for store in (self.context, self.snapshot)
+            for path in _listed(store.parent)
+            if is_one(path.name, store.name)
+        ]
+
     def role(self, path: Path) -> str:
         """Return what the file at ``path`` is to the demos."""
         if path == self.context:
             return f"the context store of {CONTEXT_OWNER}"
         if path == self.snapshot:
             return f"the snapshot of {SNAPSHOT_OWNER}"
-        if path.parent in (self.context.parent, self.snapshot.parent) and self._ours(path):
+        if path in self.left_over():
             return "left over from a killed save; the next start removes it"
         return "not of these demos"
 
     def _ours(self, path: Path) -> bool:
         store = self.context if path.parent.name == CONTEXT_OWNER else self.snapshot
-        return path == store or path.name.startswith(f".{store.name}.")
+        return path == store or path.name == f".{store.name}.lock" or is_one(path.name, store.name)
 
 
 def _listed(folder: Path) -> list[Path]:

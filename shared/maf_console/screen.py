@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from io import TextIOWrapper
 from typing import TextIO
 
@@ -82,13 +83,27 @@ class Screen:
         self.end_answer()
         self._write(self._out, f"{prompt}{harmless(line)}\n")
 
+    def lost(self, error: OSError) -> OutputLost:
+        """Return what to raise when somebody else, as the prompt does, could not write to the output."""
+        _let_go(self._out)
+        return OutputLost(self._out, error)
+
     @staticmethod
     def _write(stream: TextIO, text: str) -> None:
         try:
             stream.write(text)
             stream.flush()
         except OSError as error:
+            _let_go(stream)
             raise OutputLost(stream, error) from error
+
+
+def _let_go(stream: TextIO) -> None:
+    """Send what is still buffered to nowhere; else the interpreter tries again at its end, and complains."""
+    with suppress(OSError, ValueError):  # a stream without a descriptor keeps nothing for the end
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
 
 
 def open_streams() -> None:

@@ -125,4 +125,7 @@ def _status(path: Path) -> os.stat_result | None:
 
 
 def _modified(status: os.stat_result) -> str:
-    return datetime.fromtimestamp(status.st_mtime, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    try:
+        return datetime.fromtimestamp(status.st_mtime, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (ValueError, OverflowError, OSError):
+        return "at a time outside the calendar"

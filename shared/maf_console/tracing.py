@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from maf_console.places import Places
 from maf_memory.checkpoint import history_of
-from maf_memory.text import one_line
+from maf_memory.text import one_line, sound
 from maf_memory.trace import BLIND, folded, holds, trace
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ async def traced(places: Places, text: str, session: AgentSession | None = None)
 
     The places are the lines of the files under the root and the messages of ``session``, counted from 1.
     """
+    text = sound(text)
     found, unread = await asyncio.to_thread(trace, places.root, text)
     lines = [f"Under {places.root}:"]
     names = {place.path: _name(place.path, places) for place in found}

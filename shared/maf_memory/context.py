@@ -128,6 +128,7 @@ class ContextStore:
 
     def _reset(self) -> int:
         with self._file.locked():
+            self._file.sweep_held()
             count = len(self._read())
             self._file.replace(_encode({}))
             return count
@@ -136,6 +137,7 @@ class ContextStore:
         if self._file.folder_is_missing:
             return False
         with self._file.locked("deleted"):
+            self._file.sweep_held()
             return self._file.delete()
 
 

@@ -169,7 +169,10 @@ def decode(content: bytes, path: Path, *, instruction_version: str) -> Envelope:
     document: object = _decoded_as_written(content)
     if document is None:
         document = decode_json(content, path, expected=EXPECTED)
-    envelope = _checked(document, path)
+    try:
+        envelope = _checked(document, path)
+    except RecursionError as error:
+        raise FileRefused(path, "it nests too deeply", EXPECTED) from error
     if envelope.instruction_version != instruction_version:
         raise VersionRefused(
             path,

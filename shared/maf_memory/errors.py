@@ -5,6 +5,7 @@
     MafMemoryError
     ├── RootRefused         the state root cannot be used; nothing was read or written
     ├── FileRefused         a file cannot be accepted; it is as it was, to the byte
+    │   ├── FileUnreadable  it could not be read now; nothing is known to be wrong with it
     │   └── VersionRefused  it is sound, but another version of the format or the instructions wrote it
     ├── ContextRefused      a text is not accepted as a context; value and dialogue are as they were
     ├── StateConflict       somebody else saved, deleted or created the file; nothing was overwritten
@@ -55,6 +56,16 @@ class VersionRefused(FileRefused):
 
     def __str__(self) -> str:
         return f"{self.path} is refused: {self.found}; {self.expected}. The file was left as it is."
+
+
+class FileUnreadable(FileRefused):
+    """A file could not be read now: nothing is known to be wrong with it, and nothing speaks for destroying it."""
+
+    def __str__(self) -> str:
+        return (
+            f"{self.path} is refused: {self.found}. Nothing is known to be wrong with it; it was left as it is. "
+            "Try again when it can be read."
+        )
 
 
 class ContextRefused(MafMemoryError, ValueError):

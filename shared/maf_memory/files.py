@@ -1,4 +1,4 @@
-"""One file that is read bounded, replaced whole, durably and privately, by one writer at a time.
+"""One file that is replaced whole, durably and privately, by one writer at a time.
 
 Why each step of a replace is there: without the flush of the temporary file some file systems leave an empty
 file after a power cut; without the replace a reader could see half a file; without the flush of the folder an
@@ -17,23 +17,13 @@ from typing import TYPE_CHECKING
 from maf_memory import leftovers
 from maf_memory.disk import PRIVATE_FILE, Folder, flush_file, is_link, make_private_folder, open_folder
 from maf_memory.errors import FileRefused, NotProvenDurable, SaveFailed
-from maf_memory.ownership import stranger
+from maf_memory.reading import DEFAULT_LIMIT, ReadFile, reason
 
 if TYPE_CHECKING:
     from filelock import FileLock
 
-DEFAULT_LIMIT = 64 * 1024 * 1024
-"""The largest file that is read or written, in bytes."""
-
 LOCK_SECONDS = 10.0
 """How long a writer waits for another one before it says so."""
-
-_BLOCK = 1024 * 1024
-
-
-def reason(error: OSError) -> str:
-    """Return what the system said, without the path that the caller names anyway."""
-    return error.strerror or str(error)
 
 
 def _give_back(lock: FileLock) -> None:
@@ -46,11 +36,10 @@ def _give_back(lock: FileLock) -> None:
         raise
 
 
-class StoreFile:
+class StoreFile(ReadFile):
     """One file of a store.
 
-    Readers need no lock: they see the old content or the new one, whole. Writers hold :meth:`locked` around
-    *compare, then replace*.
+    Writers hold :meth:`locked` around *compare, then replace*.
     """
 
     def __init__(
@@ -61,14 +50,8 @@ class StoreFile:
         limit: int = DEFAULT_LIMIT,
         lock_seconds: float = LOCK_SECONDS,
     ) -> None:
-        """Name the file; ``root`` is the folder that it must not leave: below it no link is followed.
-
-        Without one, the file's folder may be a link, as any folder of one's own may; it is resolved now, once.
-        """
-        given = Path(path).absolute()
-        self.path = given if root is not None else given.parent.resolve() / given.name
-        self._root = root
-        self.limit = limit
+        """Name the file, as :class:`ReadFile` does; ``lock_seconds`` is how long a writer waits for another."""
+        super().__init__(path, root=root, limit=limit)
         self.lock_seconds = lock_seconds
         self._folder: Folder | None = None
 
@@ -76,66 +59,6 @@ class StoreFile:
     def lock_path(self) -> Path:
         """The file whose lock admits one writer; it stays, empty, beside the store's file."""
         return self.path.with_name(f".{self.path.name}.lock")
-
-    def read(self) -> bytes | None:
-        """Return the whole content, or ``None`` when there is no file.
-
-        Raises:
-            FileRefused: it is a link, not a regular file, larger than the limit, or not readable.
-        """
-        try:
-            with open_folder(self.path.parent) as folder:
-                self._refuse_strangers("its folder", folder.status("."))
-                descriptor = folder.open(self.path.name)
-                try:
-                    return self._read_open(descriptor)
-                finally:
-                    os.close(descriptor)
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise self._unreadable(error) from error
-
-    def _read_open(self, descriptor: int) -> bytes:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise FileRefused(self.path, "it is not a regular file", "a regular file")
-        self._refuse_strangers("it", status)
-        if status.st_size > self.limit:
-            raise FileRefused(self.path, f"it has {status.st_size:,} bytes", f"at most {self.limit:,} bytes")
-        blocks: list[bytes] = []
-        left = self.limit + 1
-        while left > 0 and (block := os.read(descriptor, min(left, _BLOCK))):
-            blocks.append(block)
-            left -= len(block)
-        content = b"".join(blocks)
-        if len(content) > self.limit:
-            raise FileRefused(self.path, "it grew while it was read", f"at most {self.limit:,} bytes")
-        return content
-
-    def _refuse_strangers(self, what: str, status: os.stat_result) -> None:
-        """Below a root, refuse what another user can write; elsewhere whoever names the file decides."""
-        problem = stranger(status) if self._root is not None else None
-        if problem is not None:
-            raise FileRefused(self.path, f"{what} {problem}", "one that only this user can write")
-
-    def _unreadable(self, error: OSError) -> FileRefused:
-        if is_link(self.path):
-            return FileRefused(self.path, "it is a symbolic link", "a regular file")
-        if is_link(self.path.parent):
-            return FileRefused(self.path, "its folder is a symbolic link", "a folder inside the state root")
-        return FileRefused(self.path, f"it cannot be read ({reason(error)})", "a file that this user can read")
-
-    @property
-    def folder_is_missing(self) -> bool:
-        """Whether there is no folder, and so nothing to delete; a folder that cannot be seen is not missing."""
-        try:
-            self.path.parent.stat()
-        except (FileNotFoundError, NotADirectoryError):
-            return True
-        except OSError:
-            return False
-        return False
 
     @contextmanager
     def locked(self, work: str = "saved") -> Iterator[None]:
@@ -189,16 +112,6 @@ class StoreFile:
             except OSError as error:
                 raise self._not_durable(work, "the lock could not be given back", error) from error
 
-    def temporary_files(self) -> list[Path]:
-        """Return the temporary files beside this file: a save under way, or the rest of a killed one."""
-        try:
-            with open_folder(self.path.parent) as folder:
-                return [self.path.with_name(name) for name in leftovers.names(folder, self.path.name)]
-        except FileNotFoundError:
-            return []
-        except OSError as error:
-            raise self._unreadable(error) from error
-
     def sweep(self) -> list[Path]:
         """Remove what killed writers left beside this file, and return the paths that were removed.
 
@@ -211,16 +124,23 @@ class StoreFile:
         if not self.temporary_files():
             return []
         with self.locked("swept"):
-            folder = self._held()
+            return self.sweep_held()
+
+    def sweep_held(self) -> list[Path]:
+        """Do what :meth:`sweep` does; call it inside :meth:`locked`."""
+        folder = self._held()
+        try:
             swept = leftovers.names(folder, self.path.name)
-            for name in swept:
-                try:
-                    folder.unlink(name)
-                except OSError as error:
-                    raise SaveFailed(
-                        f"{self.path.with_name(name)} is left over from a killed save and cannot be removed: "
-                        f"{reason(error)}. Remove it by hand."
-                    ) from error
+        except OSError as error:
+            raise self._not_done("swept", error) from error
+        for name in swept:
+            try:
+                folder.unlink(name)
+            except OSError as error:
+                raise SaveFailed(
+                    f"{self.path.with_name(name)} is left over from a killed save and cannot be removed: "
+                    f"{reason(error)}. Remove it by hand."
+                ) from error
         return [self.path.with_name(name) for name in swept]
 
     def replace(self, content: bytes) -> None:

@@ -16,7 +16,11 @@ def new_name(target: str) -> str:
     return f".{target}.{secrets.token_hex(8)}.tmp"
 
 
+def is_one(name: str, target: str) -> bool:
+    """Whether ``name`` can be a temporary file of ``target``: of a save under way, or the rest of a killed one."""
+    return re.fullmatch(re.escape(f".{target}.") + r"[0-9a-f]{16}\.tmp", name) is not None
+
+
 def names(folder: Folder, target: str) -> list[str]:
-    """Return the temporary files of ``target`` in ``folder``: a save under way, or the rest of a killed one."""
-    ours = re.compile(re.escape(f".{target}.") + r"[0-9a-f]{16}\.tmp")
-    return [name for name in folder.names() if ours.fullmatch(name)]
+    """Return the temporary files of ``target`` in ``folder``."""
+    return [name for name in folder.names() if is_one(name, target)]

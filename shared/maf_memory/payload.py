@@ -49,6 +49,7 @@ def restored(payload: dict[str, Any], framework: str, path: Path) -> AgentSessio
     expected = f"a session that {framework_version()} can rebuild (the file says {one_line(framework)})"
     try:
         session = AgentSession.from_dict(payload)
+        copied_session(session)  # what cannot be copied cannot be rolled back either
         changed = framework != framework_version() and session.to_dict() != payload
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise FileRefused(path, f"the framework cannot rebuild it ({_why(error)})", expected) from error

@@ -10,8 +10,8 @@ import platformdirs
 
 from maf_memory.disk import make_private_folder
 from maf_memory.errors import RootRefused
-from maf_memory.files import reason
 from maf_memory.ownership import stranger
+from maf_memory.reading import reason
 
 VARIABLE = "MAF_STATE_ROOT"
 
@@ -26,7 +26,11 @@ def state_root(environ: Mapping[str, str] = os.environ) -> Path:
     """
     named = environ.get(VARIABLE)
     if named is None:
-        return _absolute(platformdirs.user_state_path("maf-memory", appauthor=False), "The platform's state folder")
+        try:
+            default = platformdirs.user_state_path("maf-memory", appauthor=False)
+        except RuntimeError as error:  # no home: an account without one, as in some containers
+            raise RootRefused(f"This account has no folder for state ({error}). {_REMEDY}") from error
+        return _absolute(default, "The platform's state folder")
     if not named.strip():
         raise RootRefused(f"{VARIABLE} is set but empty. Give it an absolute path, or unset it.")
     if "\0" in named:

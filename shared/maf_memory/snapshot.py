@@ -248,6 +248,7 @@ class SnapshotStore:
             try:
                 if not self._file.folder_is_missing:
                     with self._file.locked("deleted"):
+                        self._file.sweep_held()
                         deleted = self._file.delete()
             except NotProvenDurable:
                 self._depart(None, None)

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from maf_memory.disk import open_folder
-from maf_memory.files import reason
+from maf_memory.reading import DEFAULT_LIMIT, reason
 
 BLIND = (
     "what the provider of a model logged or kept",
     "backups, copies elsewhere, and this terminal's own scrollback",
     "the disk's freed pages: a deleted or replaced file may still stand there",
-    "text that is compressed, encrypted or encoded other than as JSON escapes it",
+    "the names of files, and text that is compressed, encrypted or encoded other than as JSON escapes it",
 )
 """What no search under the root can see (the seed page's «Portée de l'oubli»)."""
 
@@ -69,32 +69,36 @@ def trace(root: Path, text: str) -> tuple[list[Place], list[Unread]]:
     return places, unread
 
 
-def _files_below(folder: Path) -> Iterator[tuple[Path, str | None]]:
-    try:
-        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        yield folder, reason(error)
-        return
-    for entry in entries:
-        path = folder / entry.name
-        if entry.is_symlink():
+def _files_below(root: Path) -> Iterator[tuple[Path, str | None]]:
+    """Yield every file below ``root`` in the order of paths, and what is not read with the reason."""
+    waiting = [root]
+    while waiting:
+        path = waiting.pop()
+        try:
+            kind = path.lstat().st_mode
+            if stat.S_ISDIR(kind):
+                waiting += sorted(path.iterdir(), reverse=True)
+                continue
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            yield path, reason(error)
+            continue
+        if stat.S_ISLNK(kind):
             yield path, "a link, which is not followed"
-        elif entry.is_dir(follow_symlinks=False):
-            yield from _files_below(path)
-        elif entry.is_file(follow_symlinks=False):
-            yield path, None
         else:
-            yield path, "not a regular file"
+            yield path, None if stat.S_ISREG(kind) else "not a regular file"
 
 
 def _lines_with(path: Path, wanted: str) -> Iterator[int]:
     with open_folder(path.parent) as folder:
         descriptor = folder.open(path.name)
         with os.fdopen(descriptor, "rb") as file:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
                 raise OSError("it is no longer a regular file")
+            if status.st_size > DEFAULT_LIMIT:
+                raise OSError(f"larger than {DEFAULT_LIMIT:,} bytes")
             for number, line in enumerate(file, start=1):
                 if holds(line.decode("utf-8", errors="replace"), wanted):
                     yield number
@@ -126,4 +130,4 @@ def folded(text: str) -> str:
     """Return ``text`` without the differences that do not count: case, and how Unicode composes it."""
     if text.isascii():
         return text.lower()
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFKC", text).casefold())
+    return unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())

@@ -21,6 +21,7 @@ from agent_framework.exceptions import AgentFrameworkException
 
 from maf_memory.chat.failures import reason
 from maf_memory.checkpoint import HISTORY_SOURCE_ID, copied_session, history_of, put_back
+from maf_memory.conversation import NotAConversation, check_messages
 from maf_memory.errors import EmptyAnswer, TurnFailed, TurnUnderWay
 from maf_memory.text import sound
 
@@ -135,6 +136,7 @@ async def _turn(
         if _is_empty(response):
             raise EmptyAnswer("The model returned an empty answer.")
         _settle(session, before)
+        _refuse_open_calls(history_of(session)[before:])
     except BaseException as error:
         put_back(session, checkpoint)
         outcome = "The conversation is as it was before the question."
@@ -193,6 +195,14 @@ def _is_empty(response: AgentResponse[Any]) -> bool:
                 continue
             return message.role == "tool"  # tools ran, and the model said nothing about what they returned
     return True
+
+
+def _refuse_open_calls(messages: Sequence[Message]) -> None:
+    """Refuse a turn that ends on a call without a result, as of a tool that is not there: no server takes it again."""
+    try:
+        check_messages([message.to_dict() for message in messages])
+    except NotAConversation as error:
+        raise TurnFailed(f"The question got no answer: of what the model sent, {error}.") from error
 
 
 def _append(session: AgentSession, messages: Sequence[Message]) -> None:

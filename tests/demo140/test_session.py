@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -228,3 +230,34 @@ def test_a_question_may_hold_a_lone_surrogate_a_nul_and_a_line_separator_and_com
     script = Script.of(tmp_path, "a2")
     piped("demo140", "two?", options=[script.option])
     assert script.requests()[0][:2] == [("user", "a\ufffd b\0 c\u2028d"), ("assistant", "lone \ufffd surrogate")]
+
+
+def test_a_save_that_meets_a_conflict_does_not_make_an_answer_unsaved_that_was_saved() -> None:
+    with Piped("demo140") as first:
+        first.say("one.")
+        first.until("(saved: revision 1")
+        piped("demo140", "two.")
+        first.say("save")
+        first.until("error: ")
+        first.say("where")
+        assert "not saved" not in first.until("state root")
+        first.ends()
+    assert "never saved" not in first.seen
+
+
+@needs_posix
+def test_a_snapshot_that_cannot_be_read_now_is_never_advised_to_be_destroyed(snapshot_file: Path) -> None:
+    piped("demo140", "one.")
+    before = snapshot_file.read_bytes()
+    limited = "import resource, runpy; resource.setrlimit(resource.RLIMIT_NOFILE, (7, 7)); "
+    limited += "runpy.run_module('demo140', run_name='__main__')"
+    run = subprocess.run(
+        [sys.executable, "-c", f"import maf_console.start, demo140.demo; {limited}"],
+        input="load\n",
+        capture_output=True,
+        encoding="utf-8",
+    )
+    assert "Too many open files" in run.stderr
+    assert "reset-state" not in run.stderr
+    assert "delete it" not in run.stderr
+    assert snapshot_file.read_bytes() == before

@@ -84,7 +84,7 @@ def test_what_one_console_forgets_the_others_save_does_not_bring_back(snapshot_f
         first.until("Snapshot deleted")
         second.say("second.")
         second.until("Noted. It is now message 3 of this conversation.\n")
-        assert "it holds nothing, this one last saw revision 1" in second.until(REMEDY)
+        assert "it holds nothing, for it was deleted, this one last saw revision 1" in second.until(REMEDY)
         assert not snapshot_file.exists()
         second.say("load")
         second.until("There is no snapshot at")

@@ -139,13 +139,20 @@ async def test_a_link_in_the_place_of_a_file_is_described_as_refused(places: Pla
 async def test_where_names_what_is_not_of_the_demos_and_nothing_of_theirs(places: Places) -> None:
     await ContextStore(places.context).set("text")
     await saved(places, "a")
-    places.snapshot.with_name(".session.json.0123.tmp").touch()
+    places.snapshot.with_name(".session.json.0123456789abcdef.tmp").touch()
     (places.root / "notes.txt").touch()
     (places.root / "mm").mkdir()
     (places.snapshot.parent / "session.json.bak").touch()
+    (places.snapshot.parent / ".session.json.swp").touch()
     shown = whereabouts(await take_stock(places, conversation(None, "here")), places).split("\n")
     foreign = [line.split(": ")[1] for line in shown if "not of these demos, left alone: " in line]
-    assert foreign == [str(Path("demo140", "session.json.bak")), "mm", "notes.txt"]
+    assert foreign == [
+        str(Path("demo140", ".session.json.swp")),
+        str(Path("demo140", "session.json.bak")),
+        "mm",
+        "notes.txt",
+    ]
+    assert any("left over from a killed save; the next start removes it: " in line for line in shown)
     assert [line.strip().split("  ")[0] for line in shown if line[2] != " "] == [*ROWS, "state root"]
 
 

@@ -12,6 +12,7 @@ from agent_framework import AgentSession, Message
 
 from demo130.__main__ import main as main130
 from demo140.__main__ import main as main140
+from maf_console.loop import START_REMEDY
 from maf_console.places import INSTRUCTION_VERSION, Places
 from maf_memory.context import ContextStore
 from maf_memory.root import open_root
@@ -59,7 +60,7 @@ def check_refusal(run: Run, path: Path) -> None:
     assert "Type help" not in run.err
     assert run.errors == [run.err.splitlines()[-1]]
     assert f"{path} is refused: " in run.errors[0]
-    assert run.errors[0].endswith("Start with --reset-state=true to destroy it, or use another MAF_STATE_ROOT.")
+    assert run.errors[0].endswith(START_REMEDY)
 
 
 def with_field(name: str, value: object) -> Callable[[bytes], bytes]:

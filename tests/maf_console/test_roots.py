@@ -84,7 +84,9 @@ def test_folders_and_files_are_private_whatever_the_umask(state_root: Path) -> N
 def test_without_the_variable_the_platforms_state_folder_is_used(tmp_path: Path) -> None:
     run = piped("demo130", MAF_STATE_ROOT=None, HOME=str(tmp_path), XDG_STATE_HOME=None)
     assert run.status == 0
-    root = Path(run.err.split("state root    ")[1].splitlines()[0])
+    shown = run.err.split("state root    ")[1].splitlines()[0]
+    assert shown.endswith(" (the default: MAF_STATE_ROOT is not set)")
+    root = Path(shown.removesuffix(" (the default: MAF_STATE_ROOT is not set)"))
     assert root.is_relative_to(tmp_path)
     assert (root / "demo130" / "agent-state.json").is_file()
 

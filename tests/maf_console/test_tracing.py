@@ -74,3 +74,22 @@ def test_trace_sends_nothing_and_writes_nothing(state_root: Path) -> None:
     before = {path: path.read_bytes() for path in state_root.rglob("*") if path.is_file()}
     piped("demo140", "trace sk-canary-4711", "where")
     assert {path: path.read_bytes() for path in state_root.rglob("*") if path.is_file()} == before
+
+
+def test_an_editor_s_swap_file_is_not_called_ours(state_root: Path) -> None:
+    piped("demo140", "canary")
+    swap = state_root / "demo140" / ".session.json.swp"
+    swap.write_bytes((state_root / "demo140" / "session.json").read_bytes())
+    out = piped("demo130", "trace canary").out
+    assert "demo140/.session.json.swp:9  not of these demos" in out
+
+
+async def test_letters_with_and_without_their_accents_are_found(tmp_path: Path) -> None:
+    (tmp_path / "notes").write_text("cafe\u0301", encoding="utf-8")
+    for text in ("cafe", "caf\u00e9", "CAFE\u0301"):
+        assert "notes:1" in await traced(Places(tmp_path), text)
+
+
+async def test_a_text_that_was_made_sound_is_looked_for_as_it_was_stored(tmp_path: Path) -> None:
+    (tmp_path / "notes").write_text("caf\ufffdzz", encoding="utf-8")
+    assert "notes:1" in await traced(Places(tmp_path), "caf\udce9zz")

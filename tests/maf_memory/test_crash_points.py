@@ -190,7 +190,7 @@ def test_a_failure_of_any_call_is_told_and_loses_nothing(server: Server, tmp_pat
         match kind:
             case "done" | "NotProvenDurable":
                 assert found == after, (line, ended.told)
-            case "SaveFailed" | "FileRefused":
+            case "SaveFailed" | "FileRefused" | "FileUnreadable":
                 assert found == before, (line, ended.told)
                 assert str(root) in ended.told
             case _:

@@ -11,7 +11,7 @@ import pytest
 
 from maf_memory.context import ContextStore
 from maf_memory.errors import FileRefused, SaveFailed, VersionRefused
-from maf_memory.files import DEFAULT_LIMIT
+from maf_memory.reading import DEFAULT_LIMIT
 from maf_memory.snapshot import SnapshotStore
 from tests.maf_memory.conftest import no_waiting
 from tests.maf_memory.samples import context_store, identity, snapshot_store, talked, texts, untouched

@@ -703,3 +703,11 @@ async def test_a_left_over_of_a_killed_save_is_swept_at_start_and_nothing_else_i
     await another(store).load_or_create(Agent())
     assert not left_over.exists()
     assert sorted(path.name for path in folder.iterdir() if path.name in others) == sorted(others)
+
+
+async def test_delete_takes_what_a_killed_save_left_with_it(store: SnapshotStore) -> None:
+    await store.save(talked("canary"))
+    left_over = store.path.with_name(f".session.json.{'0a' * 8}.tmp")
+    left_over.write_bytes(store.path.read_bytes())
+    assert await store.delete()
+    assert not left_over.exists()

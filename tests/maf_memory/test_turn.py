@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from agent_framework import Agent, AgentSession, ContextProvider, InMemoryHistor
 from maf_memory.chat.scripted import ScriptedChatClient
 from maf_memory.checkpoint import history_of
 from maf_memory.errors import EmptyAnswer, TurnFailed, TurnUnderWay
+from maf_memory.snapshot import SnapshotStore
 from maf_memory.turn import ask
 
 
@@ -191,3 +193,15 @@ async def test_a_blank_question_is_the_caller_s_mistake_and_is_not_sent(blank: s
     with pytest.raises(ValueError, match="a question is needed"):
         await ask(agent_of(client), AgentSession(), blank)
     assert client.requests == []
+
+
+async def test_a_call_of_a_tool_that_is_not_there_is_no_answer_and_is_not_kept(tmp_path: Path) -> None:
+    client = ScriptedChatClient(["Noted.", {"calls": [{"name": "add", "arguments": {"a": 1}}]}, "Later."])
+    agent, session = agent_of(client), AgentSession()
+    await ask(agent, session, "module=Reporting")
+    before = session.to_dict()
+    with pytest.raises(TurnFailed, match="calls the tool 'add' and no result follows"):
+        await ask(agent, session, "Add one")
+    assert session.to_dict() == before
+    await ask(agent, session, "And now?")
+    await SnapshotStore(tmp_path / "session.json", instruction_version="1").save(session)

@@ -44,7 +44,9 @@ def test_the_walkthrough_holds_every_expectation_and_leaves_nothing_behind(tmp_p
 def test_with_pause_the_reader_guesses_before_each_restart_and_then_sees(tmp_path: Path) -> None:
     done = walk(tmp_path, "--pause", "--keep", typed="only the context\n")
     assert done.returncode == 0, done.stdout + done.stderr
-    asked = done.stdout.index("When it starts again: the context, the dialogue, both, or nothing?\nYour guess: ")
+    asked = done.stdout.index(
+        "When it starts again: the context, the dialogue, both, or nothing?\nYour guess (Enter skips"
+    )
     restarted = done.stdout.index("context       found again: 16 characters")
     assert asked < restarted < done.stdout.index("you guessed:     only the context")
     kept = list(tmp_path.glob("maf-walkthrough-*/demo130/agent-state.json"))

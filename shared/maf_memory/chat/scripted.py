@@ -62,8 +62,8 @@ class ScriptedChatClient(LocalChatClient):
         if script.record is not None:
             try:
                 script.record.open("ab").close()
-            except OSError as error:
-                reason = error.strerror or error
+            except (OSError, ValueError) as error:
+                reason = getattr(error, "strerror", None) or error
                 raise ChatUnavailable(f"The script {path} cannot record to {script.record}: {reason}.") from error
         return cls(script.replies, script.record)
 
