@@ -46,7 +46,7 @@ class Demo130:
                 "setctx", "replace the context, and start an empty session", self._setctx, text="TEXT", is_word=False
             ),
             Command("showctx", "read the context from the disk and show it", self._showctx),
-            Command("reset", "empty the context store (the file stays), and start an empty session", self._reset),
+            Command("reset", "empty the store (the file stays), and start an empty session", self._reset),
             Command("where", "show what is kept, and in which file", self._where),
             Command("trace", "show every place that still holds a text", self._trace, text="TEXT"),
             Command("help", "show this page", self._help),

@@ -23,11 +23,12 @@ def parse(program: str, summary: str, store: str, arguments: Sequence[str] | Non
         description=f"Example: {program} --chat offline\n\n{summary}",
         epilog=(
             "environment:\n"
-            "  MAF_STATE_ROOT  absolute folder for everything that is kept (default: your state folder)\n"
-            "  MAF_CHAT        the same as --chat\n"
-            "  OPENAI_BASE_URL, OPENAI_API_KEY, OPENAI_CHAT_COMPLETION_MODEL  for --chat openai\n"
+            "  MAF_STATE_ROOT    absolute folder for what is kept (default: the system's own)\n"
+            "  MAF_CHAT          the same as --chat\n"
             "  MAF_CHAT_TIMEOUT  seconds that an endpoint may be silent (120)\n"
-            "  NO_COLOR        no colour"
+            "  NO_COLOR          no colour\n"
+            "  for --chat openai: OPENAI_BASE_URL, OPENAI_API_KEY,\n"
+            "                    OPENAI_CHAT_COMPLETION_MODEL"
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -40,7 +41,7 @@ def parse(program: str, summary: str, store: str, arguments: Sequence[str] | Non
         default="false",
         choices=("true", "false"),
         metavar="true",
-        help=f"destroy {store} on purpose before starting; nothing else is touched",
+        help=f"(or --reset-state=true) destroy {store} on purpose before starting; nothing else is touched",
     )
     parser.add_argument("--echo", action="store_true", help="show each line read from a pipe, as a terminal would")
     found = parser.parse_args(arguments)

@@ -21,7 +21,12 @@ from .terminal import SECONDS, ShellTerminal
 ROOT = Path(__file__).resolve().parents[2]
 SHOWN_HOME = "/home/you"
 
-_COMMANDS = {"demo130": ("-m", "demo130"), "demo140": ("-m", "demo140"), "python3": ()}
+_COMMANDS = {
+    "demo130": ("-m", "demo130"),
+    "demo140": ("-m", "demo140"),
+    "maf-memory": ("-m", "maf_command"),
+    "python3": (),
+}
 
 
 def pages() -> list[Path]:
