@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import sys
+import textwrap
 from contextlib import suppress
 from io import TextIOWrapper
 from typing import TextIO
@@ -26,6 +29,34 @@ def harmless(text: str) -> str:
     return text.translate(_VISIBLE)
 
 
+def _fitted(text: str, stream: TextIO) -> str:
+    """Return ``text`` broken at words for a narrow terminal, with the columns kept; as it is for anything else."""
+    if not stream.isatty():
+        return text
+    width = max(shutil.get_terminal_size().columns, 40)
+    return "\n".join(line if len(line) <= width else _broken(line, width) for line in text.split("\n"))
+
+
+def _broken(line: str, width: int) -> str:
+    words = line.lstrip()
+    column = _COLUMN.match(line)
+    indent = len(column[0]) if column and len(column[0]) < width // 2 else len(line) - len(words)
+    return textwrap.fill(
+        words,
+        width,
+        initial_indent=line[: len(line) - len(words)],
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+        expand_tabs=False,
+        replace_whitespace=False,
+    )
+
+
+_COLUMN = re.compile(r"  \S+(?: [A-Z]+| root)? {2,}(?:(?:un)?changed +)?")
+"""The first columns of a table's line: of the ledger, of ``where``, of ``help`` and of the banner."""
+
+
 class OutputLost(Exception):
     """Raised when a stream takes no more text: its reader is gone, or the disk behind it is full."""
 
@@ -46,7 +77,7 @@ class Screen:
     def result(self, text: str) -> None:
         """Show what a command found or did."""
         self.end_answer()
-        self._write(self._out, harmless(text) + "\n")
+        self._write(self._out, _fitted(harmless(text), self._out) + "\n")
 
     def answer(self, piece: str) -> None:
         """Show a piece of a streamed answer."""
@@ -62,7 +93,7 @@ class Screen:
     def notice(self, text: str) -> None:
         """Say something about the run that is neither an answer nor a result."""
         self.end_answer()
-        self._write(self._err, harmless(text) + "\n")
+        self._write(self._err, _fitted(harmless(text), self._err) + "\n")
 
     def error(self, text: str) -> None:
         """Say what went wrong, in one line; red on a terminal, and told by its first word everywhere."""

@@ -94,3 +94,30 @@ def test_a_stream_that_takes_no_more_text_is_told_apart_from_every_other_failure
         Screen(full, io.StringIO()).result("text")
     assert lost.value.stream is full
     assert lost.value.error.errno == errno.ENOSPC
+
+
+class Narrow(io.StringIO):
+    """A terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_on_a_narrow_terminal_lines_break_at_words_and_keep_their_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "50")
+    out = Narrow()
+    text = f"Snapshot deleted.\n  snapshot  changed    revision 1, 2 messages, 762 bytes -> none\n  {'x' * 60}"
+    Screen(out, Narrow()).result(text)
+    assert out.getvalue() == (
+        "Snapshot deleted.\n"
+        "  snapshot  changed    revision 1, 2 messages, 762\n"
+        "                       bytes -> none\n"
+        f"  {'x' * 60}\n"
+    )
+
+
+def test_in_a_pipe_no_line_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "50")
+    out = io.StringIO()
+    Screen(out, io.StringIO()).result("word " * 40)
+    assert out.getvalue() == "word " * 40 + "\n"
