@@ -105,19 +105,23 @@ _json = msgspec.json.Encoder().encode
 def encode_proven(envelope: Envelope, path: Path) -> bytes:
     """Return the file's bytes, proven to decode to the same envelope again.
 
-    The fast encoder changes some values in silence: NaN becomes null, bytes and sets something else.
+    The fast encoder changes some values in silence: NaN becomes null, bytes and sets something else. That the session
+    is a conversation was checked when it was serialised.
 
     Raises:
         SaveFailed: what would be written could not be read back.
     """
     try:
         content = encode(envelope)
-        again = decode(content, path, instruction_version=envelope.instruction_version)
+        again = msgspec.json.decode(content)
+        session = again.pop("session")
+        _checked_header(again, path)
+        _check_session(session, path)
     except FileRefused as error:
         raise _unreadable(path, error.found) from error
     except (ValueError, TypeError, RecursionError) as error:
         raise _unreadable(path, str(error)) from error
-    if again.session != envelope.session:
+    if session != envelope.session:
         raise _unreadable(path, "a value that JSON cannot hold")
     return content
 
@@ -205,14 +209,18 @@ def _checked(document: object, path: Path) -> Envelope:
     stamp = _checked_header(fields, path)
     if not isinstance(fields, dict) or session is None:
         raise FileRefused(path, "it has no field 'session'", EXPECTED)
-    check_fields(session, _SESSION, path, what="its session")
-    if session["type"] != "session" or not session["session_id"]:
-        raise FileRefused(path, "its session is of another kind or has no id", EXPECTED)
+    _check_session(session, path)
     try:
         check_messages(messages_of(session))
     except NotAConversation as error:
         raise FileRefused(path, str(error), "a conversation of whole messages") from error
     return Envelope(fields["instruction_version"], stamp, fields["saved_at"], fields["framework"], session)
+
+
+def _check_session(session: Any, path: Path) -> None:
+    check_fields(session, _SESSION, path, what="its session")
+    if session["type"] != "session" or not session["session_id"]:
+        raise FileRefused(path, "its session is of another kind or has no id", EXPECTED)
 
 
 def _checked_header(fields: object, path: Path) -> Stamp:
