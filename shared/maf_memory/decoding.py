@@ -17,6 +17,9 @@ from typing import Any, NoReturn
 from maf_memory.errors import FileRefused
 from maf_memory.text import one_line
 
+MAXIMUM_DEPTH = 500
+"""How deeply a document may nest, in containers."""
+
 _BOM = b"\xef\xbb\xbf"
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 
@@ -58,6 +61,7 @@ def decode_json(content: bytes, path: Path, *, expected: str = "one whole JSON d
         refuse(f"it is not UTF-8 at byte {error.start}", error)
     try:
         value = json.loads(text, object_pairs_hook=_without_repeats, parse_constant=_no_constant, parse_float=_finite)
+        _refuse_too_deep(value)
         if _SURROGATE_ESCAPE.search(content):
             _refuse_lone_surrogates(value)
     except json.JSONDecodeError as error:
@@ -69,6 +73,22 @@ def decode_json(content: bytes, path: Path, *, expected: str = "one whole JSON d
     except ValueError as error:  # the standard library's limit on the digits of an integer
         refuse("it holds a number with too many digits", error)
     return value
+
+
+def _refuse_too_deep(value: object) -> None:
+    """Refuse what is nested so deeply that not every Python could read it: the parsers' own limits differ."""
+    level: list[Any] = [value]
+    for _ in range(MAXIMUM_DEPTH):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, (dict, list))
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, (dict, list))
+        ]
+        if not level:
+            return
+    raise _Refusal("it nests too deeply")
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
