@@ -91,3 +91,8 @@ def untouched(path: Path) -> Iterator[None]:
     before = identity(path)
     yield
     assert identity(path) == before
+
+
+def another(store: SnapshotStore) -> SnapshotStore:
+    """Another program on the same file."""
+    return SnapshotStore(store.path, instruction_version="memory-1.1")
