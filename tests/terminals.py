@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -67,6 +68,11 @@ class Terminal:
             if self._lines.expect_exact([text.replace("\n", "\r\n"), pexpect.TIMEOUT], timeout=3) == 0:
                 return
         raise AssertionError(f"{text!r} was never shown; the screen is:\n{self._lines.before}")
+
+    def waits(self) -> bool:
+        """Whether the program waits, as for a model that hangs; where the system does not tell, take it for granted."""
+        status = Path(f"/proc/{self.process.pid}/stat")
+        return not status.exists() or status.read_text().rpartition(")")[2].split()[0] == "S"
 
     def ends(self) -> tuple[int, str]:
         """Wait for the end and return the exit status and what was shown since the last call."""
