@@ -13,7 +13,7 @@
     ├── NotProvenDurable    the new file is in place, but its durability could not be confirmed
     ├── ChatUnavailable     the chosen chat client cannot be used
     ├── TurnUnderWay        the session has a question that is not answered yet; nothing was sent
-    └── TurnFailed          a question got no answer; the session is as it was before it
+    └── TurnFailed          a question got no answer; discarded, it leaves no trace in the session
         └── EmptyAnswer     the model returned nothing
 
 A façade catches :class:`MafMemoryError` and prints one line. Anything else is a bug and keeps its traceback.
@@ -108,7 +108,7 @@ class TurnUnderWay(MafMemoryError):
 
 
 class TurnFailed(MafMemoryError):
-    """A question got no answer, and the session is exactly what it was before it.
+    """A question got no answer; the session is what it was before it, and then what the turn's ending keeps.
 
     The original exception is the ``__cause__``.
     """
