@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from maf_memory.context import ContextStore
-    from maf_memory.envelope import Envelope, Stamp
+    from maf_memory.envelope import Envelope
     from maf_memory.errors import (
         ChatUnavailable,
         ContextRefused,
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from maf_memory.providers import ContextValueProvider
     from maf_memory.root import open_root, state_root
     from maf_memory.snapshot import Saved, SnapshotStore
+    from maf_memory.stamp import Stamp
     from maf_memory.turn import Answer, Discard, Ending, ask
 
 __all__ = [
@@ -92,7 +93,7 @@ _HOMES = {
     "SaveFailed": "errors",
     "Saved": "snapshot",
     "SnapshotStore": "snapshot",
-    "Stamp": "envelope",
+    "Stamp": "stamp",
     "StateConflict": "errors",
     "TurnFailed": "errors",
     "TurnUnderWay": "errors",

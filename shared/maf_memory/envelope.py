@@ -10,7 +10,6 @@ the session with one message a line.
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -23,12 +22,10 @@ from maf_memory.conversation import NotAConversation, check_messages
 from maf_memory.decoding import check_fields, decode_json
 from maf_memory.errors import FileRefused, SaveFailed, VersionRefused
 from maf_memory.payload import messages_of
+from maf_memory.stamp import Stamp
 from maf_memory.text import one_line
 
 VERSION = 1
-MAXIMUM_REVISION = 2**53
-"""The largest integer that every JSON reader keeps exactly; a revision never gets there by saving."""
-
 EXPECTED = f"a session snapshot of version {VERSION}"
 
 _HEADER = {
@@ -45,23 +42,7 @@ _SESSION: dict[str, type | tuple[type, ...]] = {
     "service_session_id": (type(None), str, dict),
     "state": dict,
 }
-_LINEAGE = re.compile(r"[0-9a-f]{8,64}")
 _SESSION_LINE = b'\n"session": '
-
-
-@dataclass(frozen=True, slots=True)
-class Stamp:
-    """Which save of which file: ``lineage`` is drawn when the file is born, ``revision`` grows by one a save."""
-
-    lineage: str
-    revision: int
-
-    def __str__(self) -> str:
-        return f"revision {self.revision} of lineage {self.lineage}"
-
-    def next(self) -> Stamp:
-        """Return the stamp of the save after this one."""
-        return Stamp(self.lineage, self.revision + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +210,8 @@ def _checked_header(fields: object, path: Path) -> Stamp:
             path, f"it has version {one_line(str(fields['version']))}", f"this program reads version {VERSION}"
         )
     header = check_fields(fields, _HEADER, path)
-    if not _LINEAGE.fullmatch(header["lineage"]) or not 1 <= header["revision"] <= MAXIMUM_REVISION:
+    stamp = Stamp(header["lineage"], header["revision"])
+    if not stamp.is_one:
         raise FileRefused(path, "its lineage or revision is not one", EXPECTED)
     try:
         datetime.fromisoformat(header["saved_at"])
@@ -237,4 +219,4 @@ def _checked_header(fields: object, path: Path) -> Stamp:
         raise FileRefused(
             path, f"saved_at is {one_line(json.dumps(header['saved_at']), 40)}", "a date and time"
         ) from error
-    return Stamp(header["lineage"], header["revision"])
+    return stamp

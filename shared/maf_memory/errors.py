@@ -9,6 +9,8 @@
     │   └── VersionRefused  it is sound, but another version of the format or the instructions wrote it
     ├── ContextRefused      a text is not accepted as a context; value and dialogue are as they were
     ├── StateConflict       somebody else saved, deleted or created the file; nothing was overwritten
+    ├── UnknownSession      no session has this id, or begins like it
+    ├── AmbiguousSession    several sessions begin like this
     ├── SaveFailed          the disk or the content refused; the old file is as it was
     ├── NotProvenDurable    the new file is in place, but its durability could not be confirmed
     ├── ChatUnavailable     the chosen chat client cannot be used
@@ -21,7 +23,10 @@ A façade catches :class:`MafMemoryError` and prints one line. Anything else is 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+
+from maf_memory.text import one_line
 
 
 class MafMemoryError(Exception):
@@ -89,6 +94,32 @@ class StateConflict(MafMemoryError):
             f"{self.path} was changed by another program or store: it holds {self.found}, this one last saw "
             f"{self.expected}. Nothing was overwritten."
         )
+
+
+class UnknownSession(MafMemoryError):
+    """No session has the id ``session_id``, or begins like it, in the place ``where``."""
+
+    def __init__(self, session_id: str, where: str) -> None:
+        self.session_id = session_id
+        self.where = where
+        super().__init__(session_id, where)
+
+    def __str__(self) -> str:
+        return f"No session {one_line(self.session_id, 60)} in {self.where}."
+
+
+class AmbiguousSession(MafMemoryError):
+    """Several sessions begin with ``prefix``; ``candidates`` are their ids."""
+
+    def __init__(self, prefix: str, candidates: Sequence[str]) -> None:
+        self.prefix = prefix
+        self.candidates = tuple(candidates)
+        super().__init__(prefix, self.candidates)
+
+    def __str__(self) -> str:
+        shown = ", ".join(self.candidates[:5])
+        more = f", and {len(self.candidates) - 5} more" if len(self.candidates) > 5 else ""
+        return f"{len(self.candidates)} sessions begin with {self.prefix}: {shown}{more}. Give more of the id."
 
 
 class SaveFailed(MafMemoryError):

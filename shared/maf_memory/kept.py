@@ -21,11 +21,10 @@ from agent_framework import (
     Message,
 )
 
+from maf_memory.authorship import mark
+
 INTERRUPTED = "interrupted; may have run"
 """The result of a call that was running when the turn broke off."""
-
-WRITTEN_BY = "written_by"
-"""The message property that names the program which wrote a message, where neither person nor model did."""
 
 
 class KeepWhatWasDone:
@@ -97,7 +96,7 @@ class KeepWhatWasDone:
     def _note(self, error: BaseException) -> Message:
         why = "it was interrupted" if isinstance(error, asyncio.CancelledError) else str(error).rstrip(".")
         text = f"[The turn broke off: {why}. What stands above was done; the answer is incomplete.]"
-        return Message("user", [text], additional_properties={WRITTEN_BY: self._written_by, "kind": "note"})
+        return Message("user", [text], additional_properties=mark(self._written_by, "note"))
 
 
 class _Calls(FunctionMiddleware):

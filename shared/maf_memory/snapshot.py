@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import itertools
 import os
-import secrets
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,10 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from maf_memory.checkpoint import history_of
-from maf_memory.envelope import Envelope, Stamp, decode, encode_proven
+from maf_memory.envelope import Envelope, decode, encode_proven
 from maf_memory.errors import NotProvenDurable, SaveFailed, StateConflict
 from maf_memory.files import StoreFile
 from maf_memory.payload import framework_version, frozen, restored, serialised
+from maf_memory.stamp import Stamp, first_stamp
 from maf_memory.threads import finished_in_thread
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ class SnapshotStore:
                 raise StateConflict(self.path, "another state: it was deleted or loaded while this save waited", "it")
             if self._last is not None and turn < self._last[0]:
                 return self._last[1]
-            stamp = Stamp(secrets.token_hex(4), 1) if self._known is None else self._known.next()
+            stamp = first_stamp() if self._known is None else self._known.next()
             envelope = Envelope(
                 self._instruction_version,
                 stamp,

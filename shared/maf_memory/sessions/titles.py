@@ -1,0 +1,43 @@
+"""What a conversation is called in a listing, and how many turns it counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from maf_memory.authorship import is_question
+
+if TYPE_CHECKING:
+    from agent_framework import Message
+
+    from maf_memory.sessions.journal import Journal
+
+MAXIMUM_TITLE = 80
+"""The longest title, in characters; a longer question is cut and ends in an ellipsis."""
+
+
+def title_of(settled: str, messages: Sequence[Message], errors: Journal) -> str:
+    """Return the title: the one that is settled, else the first question, else the question of the first error.
+
+    An empty title says that the conversation has nothing to show: no question was ever asked.
+    """
+    if settled and messages:
+        return settled
+    for message in messages:
+        if is_question(message):
+            return as_title(message.text) or f"[{message.contents[0].type if message.contents else 'empty'}]"
+    if settled:
+        return settled
+    return next((as_title(question) for question in errors.questions() if question.strip()), "")
+
+
+def as_title(text: str) -> str:
+    """Return ``text`` as one trimmed line of at most :data:`MAXIMUM_TITLE` characters that command no terminal."""
+    line = "".join(character if character.isprintable() else " " for character in text)
+    words = " ".join(line.split())
+    return words if len(words) <= MAXIMUM_TITLE else f"{words[: MAXIMUM_TITLE - 1].rstrip()}…"
+
+
+def turns_of(messages: Sequence[Message]) -> int:
+    """Return how many questions of a person stand in the conversation."""
+    return sum(1 for message in messages if is_question(message))
