@@ -119,7 +119,9 @@ async def _store_rows(folder: Path, turns: int, repeats: int) -> list[Row]:
         session.state["in_memory"]["messages"] = [*recorded, *_messages(next(number))]
 
     async def raw() -> None:
-        _write_raw(folder / "raw", store.path.read_bytes())
+        await asyncio.to_thread(_write_raw, folder / "raw", content)
+
+    content = store.path.read_bytes()
 
     async def to_dict() -> None:
         session.to_dict()
@@ -128,7 +130,7 @@ async def _store_rows(folder: Path, turns: int, repeats: int) -> list[Row]:
         await SnapshotStore(store.path, instruction_version="bench").load()
 
     async def unchecked() -> None:
-        AgentSession.from_dict(json.loads(store.path.read_bytes())["session"])
+        await asyncio.to_thread(lambda: AgentSession.from_dict(json.loads(store.path.read_bytes())["session"]))
 
     async def their_save() -> None:
         await theirs.set("bench", session)

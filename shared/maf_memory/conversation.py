@@ -7,7 +7,7 @@ the next run, and a tool call without its result makes most servers refuse the c
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from maf_memory.decoding import JSON_NAMES
@@ -48,38 +48,98 @@ KINDS = frozenset(
 """The framework's kinds of content (its ``ContentType``); a test compares the two."""
 
 _MAYBE_TEXT = (str, type(None))
-_FIELDS_OF: Mapping[str, Mapping[str, tuple[type, ...]]] = {
-    "text": {"text": (str,)},
-    "text_reasoning": {"text": _MAYBE_TEXT},
-    "function_call": {"call_id": (str,), "name": (str,), "arguments": (str, dict, type(None))},
-    "function_result": {"call_id": (str,)},
-    "function_approval_request": {"id": (str,), "function_call": (dict,)},
-    "function_approval_response": {"id": (str,), "function_call": (dict,)},
+_Fields = tuple[tuple[str, tuple[type, ...]], ...]
+_NO_FIELDS: _Fields = ()
+_FIELDS_OF: Mapping[str, _Fields] = {
+    "text": (("text", (str,)),),
+    "text_reasoning": (("text", _MAYBE_TEXT),),
+    "function_call": (("call_id", (str,)), ("name", (str,)), ("arguments", (str, dict, type(None)))),
+    "function_result": (("call_id", (str,)),),
+    "function_approval_request": (("id", (str,)), ("function_call", (dict,))),
+    "function_approval_response": (("id", (str,)), ("function_call", (dict,))),
 }
 """The types of the fields that the framework and its clients rely on, by kind of content."""
+
+
+Event = tuple[str, str | None, str]
+"""What a message does to the calls: ``call``, ``result``, ``asks`` or ``answers``; the call's id; the tool's name."""
 
 
 class NotAConversation(ValueError):
     """A list of messages is not a conversation; the message says which one, counted from 1, and why."""
 
 
-def check_messages(messages: object) -> None:
-    """Accept a list of serialised messages in which every tool call has its result or waits for approval.
+def check_messages(messages: object, *, kind: str | None = "message") -> list[tuple[Event, ...]]:
+    """Accept serialised messages in which every tool call has its result or waits; return what each does to calls.
+
+    ``kind`` is the ``type`` that each one names; a session file names none.
 
     Raises:
         NotAConversation: with the number of the message and what is wrong with it.
     """
     if type(messages) is not list:
         raise NotAConversation("its messages are not a list")
-    for number, message in enumerate(messages, start=1):
-        problem = _problem_of(message)
-        if problem is not None:
-            raise NotAConversation(f"message {number} {problem}")
-    _check_calls(messages)
+    events = [checked(message, number, kind=kind) for number, message in enumerate(messages, start=1)]
+    check_calls(events)
+    return events
 
 
-def _problem_of(message: Any) -> str | None:
-    if type(message) is not dict or message.get("type") != "message":
+def checked(message: Any, number: int, *, kind: str | None = "message") -> tuple[Event, ...]:
+    """Accept one serialised message, whatever stands around it, and return what it does to the calls.
+
+    Raises:
+        NotAConversation: with ``number`` and what is wrong with it.
+    """
+    problem = _problem_of(message, kind)
+    if problem is not None:
+        raise NotAConversation(f"message {number} {problem}")
+    events = [event for content in message["contents"] if content["type"] in _EVENTFUL and (event := _event(content))]
+    return tuple(events) if events else ()
+
+
+_EVENTFUL = frozenset({"function_call", "function_result", "function_approval_request", "function_approval_response"})
+
+
+def _event(content: dict[str, Any]) -> Event | None:
+    match content["type"]:
+        case "function_call" if not content.get("informational_only"):
+            return ("call", content["call_id"], content["name"])
+        case "function_result":
+            return ("result", content["call_id"], "")
+        case "function_approval_request":
+            return ("asks", content["function_call"].get("call_id"), "")
+        case "function_approval_response":
+            return ("answers", content["function_call"].get("call_id"), "")
+    return None
+
+
+def check_calls(events: Sequence[tuple[Event, ...]]) -> None:
+    """Accept the events of a whole conversation, one entry a message, in which no call is left open.
+
+    Raises:
+        NotAConversation: a call has neither a result nor a pending approval, or two open ones share an id.
+    """
+    open_calls: dict[str | None, tuple[int, str]] = {}
+    awaiting: set[str | None] = set()
+    for number, of_message in enumerate(events, start=1):
+        for kind, call_id, name in of_message:
+            if kind == "call":
+                if call_id in open_calls:
+                    raise NotAConversation(f"message {number} repeats the id of a call that has no result yet")
+                open_calls[call_id] = (number, name)
+            elif kind == "result":
+                open_calls.pop(call_id, None)
+            elif kind == "asks":
+                awaiting.add(call_id)
+            else:
+                awaiting.discard(call_id)
+    for call_id, (number, name) in open_calls.items():
+        if call_id not in awaiting:
+            raise NotAConversation(f"message {number} calls the tool {one_line(repr(name), 40)} and no result follows")
+
+
+def _problem_of(message: Any, kind: str | None) -> str | None:
+    if type(message) is not dict or message.get("type") != kind:
         return "is not a message"
     role = message.get("role")
     if type(role) is not str or role not in ROLES:
@@ -104,36 +164,10 @@ def _problem_of_content(content: Any) -> str | None:
         return "has a content that is not one"
     if kind not in KINDS:
         return f"has a content of the unknown kind {one_line(json.dumps(kind), 40)}"
-    for field, types in _FIELDS_OF.get(kind, {}).items():
+    for field, types in _FIELDS_OF.get(kind, _NO_FIELDS):
         if type(content.get(field)) not in types:
             return f"has a {kind} whose {field} is not {JSON_NAMES[types[0]]}"
-    if type(content.get("annotations")) not in (list, type(None)):
+    if "annotations" in content and type(content.get("annotations")) not in (list, type(None)):
         return f"has a {kind} whose annotations are not a list"
     call = content.get("function_call")
     return None if call is None else _problem_of_content(call)
-
-
-def _contents(messages: list[dict[str, Any]]) -> Iterable[tuple[int, dict[str, Any]]]:
-    for number, message in enumerate(messages, start=1):
-        for content in message["contents"]:
-            yield number, content
-
-
-def _check_calls(messages: list[dict[str, Any]]) -> None:
-    open_calls: dict[str, tuple[int, str]] = {}
-    awaiting: set[object] = set()
-    for number, content in _contents(messages):
-        match content["type"]:
-            case "function_call" if not content.get("informational_only"):
-                if content["call_id"] in open_calls:
-                    raise NotAConversation(f"message {number} repeats the id of a call that has no result yet")
-                open_calls[content["call_id"]] = (number, content["name"])
-            case "function_result":
-                open_calls.pop(content["call_id"], None)
-            case "function_approval_request":
-                awaiting.add(content["function_call"].get("call_id"))
-            case "function_approval_response":
-                awaiting.discard(content["function_call"].get("call_id"))
-    for call_id, (number, name) in open_calls.items():
-        if call_id not in awaiting:
-            raise NotAConversation(f"message {number} calls the tool {one_line(repr(name), 40)} and no result follows")

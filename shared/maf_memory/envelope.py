@@ -10,6 +10,7 @@ the session with one message a line.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -18,10 +19,11 @@ from typing import Any
 import msgspec
 
 from maf_memory.checkpoint import HISTORY_SOURCE_ID
-from maf_memory.conversation import NotAConversation, check_messages
+from maf_memory.conversation import Event, NotAConversation, check_messages
 from maf_memory.decoding import check_fields, decode_json
 from maf_memory.errors import FileRefused, SaveFailed, VersionRefused
-from maf_memory.payload import messages_of
+from maf_memory.lines import encoded
+from maf_memory.payload import Serialised, messages_of
 from maf_memory.stamp import Stamp
 from maf_memory.text import one_line
 
@@ -46,14 +48,25 @@ _SESSION_LINE = b'\n"session": '
 
 
 @dataclass(frozen=True, slots=True)
-class Envelope:
-    """One snapshot: the header and the session as the framework serialises it (``AgentSession.to_dict``)."""
+class Header:
+    """What stands before the session in a snapshot."""
 
     instruction_version: str
     stamp: Stamp
     saved_at: str
     framework: str
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope(Header):
+    """One snapshot: the header and the session as the framework serialises it (``AgentSession.to_dict``).
+
+    ``lines`` are its messages as the file has them, one a line; none where somebody re-formatted the file.
+    """
+
     session: dict[str, Any]
+    events: Sequence[tuple[Event, ...]] = ()
+    lines: Sequence[bytes] = ()
 
     @property
     def messages(self) -> list[dict[str, Any]]:
@@ -62,49 +75,49 @@ class Envelope:
         return messages
 
 
-def encode(envelope: Envelope) -> bytes:
-    """Return the file's bytes; the same envelope always gives the same bytes.
+def encode(header: Header, session: Serialised, path: Path) -> bytes:
+    """Return the file's bytes, proven to decode to the same header and session again.
 
-    Raises:
-        ValueError, TypeError, RecursionError: the session holds something that JSON cannot.
-    """
-    header = {
-        "version": VERSION,
-        "instruction_version": envelope.instruction_version,
-        "lineage": envelope.stamp.lineage,
-        "revision": envelope.stamp.revision,
-        "saved_at": envelope.saved_at,
-        "framework": envelope.framework,
-    }
-    lines = [b"%s: %s," % (_json(name), _json(value)) for name, value in header.items()]
-    return b"{\n" + b"\n".join(lines) + _SESSION_LINE + _encode_session(envelope.session) + b"\n}\n"
-
-
-_json = msgspec.json.Encoder().encode
-
-
-def encode_proven(envelope: Envelope, path: Path) -> bytes:
-    """Return the file's bytes, proven to decode to the same envelope again.
-
-    The fast encoder changes some values in silence: NaN becomes null, bytes and sets something else. That the session
-    is a conversation was checked when it was serialised.
+    The fast encoder changes some values in silence: NaN becomes null, bytes and sets something else. The lines of the
+    messages were proven one by one; here the rest is.
 
     Raises:
         SaveFailed: what would be written could not be read back.
     """
+    fields = {
+        "version": VERSION,
+        "instruction_version": header.instruction_version,
+        "lineage": header.stamp.lineage,
+        "revision": header.stamp.revision,
+        "saved_at": header.saved_at,
+        "framework": header.framework,
+    }
     try:
-        content = encode(envelope)
-        again = msgspec.json.decode(content)
-        session = again.pop("session")
+        again = msgspec.json.decode(_laid_out(fields, session.rest, ()))
+        rest = again.pop("session")
         _checked_header(again, path)
-        _check_session(session, path)
+        _check_session(rest, path)
+        if rest != session.rest:
+            raise ValueError("a value that JSON cannot hold")
+        return _laid_out(fields, session.rest, session.lines)
     except FileRefused as error:
         raise _unreadable(path, error.found) from error
     except (ValueError, TypeError, RecursionError) as error:
         raise _unreadable(path, str(error)) from error
-    if session != envelope.session:
-        raise _unreadable(path, "a value that JSON cannot hold")
-    return content
+
+
+def _laid_out(header: dict[str, Any], rest: dict[str, Any], lines: Sequence[bytes]) -> bytes:
+    fields = [b"%s: %s," % (encoded(name), encoded(value)) for name, value in header.items()]
+    before, after = _around_messages(rest) if lines else (encoded(rest), b"")
+    opening = b"{\n" + b"\n".join(fields) + _SESSION_LINE + before
+    closing = after + b"\n}\n"
+    if not lines:
+        return opening + closing
+    # One join of everything: a copy of a long conversation for each part would cost as much as its encoding.
+    pieces = list(lines)
+    pieces[0] = opening + pieces[0]
+    pieces[-1] += closing
+    return b",\n".join(pieces)
 
 
 def _unreadable(path: Path, why: str) -> SaveFailed:
@@ -114,31 +127,27 @@ def _unreadable(path: Path, why: str) -> SaveFailed:
     )
 
 
-def _encode_session(session: dict[str, Any]) -> bytes:
-    history = session["state"].get(HISTORY_SOURCE_ID)
-    if type(history) is not dict or type(history.get("messages")) is not list or not history["messages"]:
-        return _json(session)
+def _around_messages(session: dict[str, Any]) -> tuple[bytes, bytes]:
+    """Return what stands before the first line of the messages and after the last, in a session that has them."""
+    history = session["state"][HISTORY_SOURCE_ID]
     others = {key: value for key, value in session["state"].items() if key != HISTORY_SOURCE_ID}
     before = {key: value for key, value in session.items() if key != "state"}
     kept = {key: value for key, value in history.items() if key != "messages"}
-    return b"".join(
-        (
-            _opened(before),
-            b'"state":',
-            _opened(others),
-            _json(HISTORY_SOURCE_ID),
-            b":",
-            _opened(kept),
-            b'"messages":[\n',
-            b",\n".join(_json(message) for message in history["messages"]),
-            b"\n]}}}",
-        )
+    opening = (
+        _opened(before),
+        b'"state":',
+        _opened(others),
+        encoded(HISTORY_SOURCE_ID),
+        b":",
+        _opened(kept),
+        b'"messages":[\n',
     )
+    return b"".join(opening), b"\n]}}}"
 
 
 def _opened(fields: dict[str, Any]) -> bytes:
     """Return the object without its closing brace, ready for one more field."""
-    return _json(fields)[:-1] + (b"," if fields else b"")
+    return encoded(fields)[:-1] + (b"," if fields else b"")
 
 
 def decode(content: bytes, path: Path, *, instruction_version: str) -> Envelope:
@@ -151,11 +160,15 @@ def decode(content: bytes, path: Path, *, instruction_version: str) -> Envelope:
         VersionRefused: another format or other instructions wrote it.
         FileRefused: it is damaged, or not a session snapshot.
     """
-    document: object = _decoded_as_written(content)
-    if document is None:
+    lines: Sequence[bytes] = ()
+    document: object
+    as_written = _decoded_as_written(content)
+    if as_written is None:
         document = decode_json(content, path, expected=EXPECTED)
+    else:
+        document, lines = as_written
     try:
-        envelope = _checked(document, path)
+        envelope = _checked(document, path, lines)
     except RecursionError as error:
         raise FileRefused(path, "it nests too deeply", EXPECTED) from error
     if envelope.instruction_version != instruction_version:
@@ -167,24 +180,21 @@ def decode(content: bytes, path: Path, *, instruction_version: str) -> Envelope:
     return envelope
 
 
-def _decoded_as_written(content: bytes) -> dict[str, Any] | None:
-    """Return the document when ``content`` is to the byte what :func:`encode` writes for it, else ``None``."""
+def _decoded_as_written(content: bytes) -> tuple[dict[str, Any], list[bytes]] | None:
+    """Return the document and its lines when ``content`` is to the byte what :func:`encode` writes for it."""
     try:
         document: dict[str, Any] = msgspec.json.decode(content)
-        if _again(document) == content:
-            return document
+        fields = dict(document)
+        session = fields.pop("session")
+        lines = [encoded(message) for message in messages_of(session)]
+        if _laid_out(fields, session, lines) == content:
+            return document, lines
     except (ValueError, TypeError, RecursionError, KeyError, AttributeError):
         return None  # the strict decoder says what is wrong
     return None
 
 
-def _again(document: dict[str, Any]) -> bytes:
-    fields = {key: value for key, value in document.items() if key != "session"}
-    lines = [b"%s: %s," % (_json(name), _json(value)) for name, value in fields.items()]
-    return b"{\n" + b"\n".join(lines) + _SESSION_LINE + _encode_session(document["session"]) + b"\n}\n"
-
-
-def _checked(document: object, path: Path) -> Envelope:
+def _checked(document: object, path: Path, lines: Sequence[bytes]) -> Envelope:
     fields = dict(document) if isinstance(document, dict) else document
     session = fields.pop("session", None) if isinstance(fields, dict) else None
     stamp = _checked_header(fields, path)
@@ -192,10 +202,11 @@ def _checked(document: object, path: Path) -> Envelope:
         raise FileRefused(path, "it has no field 'session'", EXPECTED)
     _check_session(session, path)
     try:
-        check_messages(messages_of(session))
+        events = check_messages(messages_of(session))
     except NotAConversation as error:
         raise FileRefused(path, str(error), "a conversation of whole messages") from error
-    return Envelope(fields["instruction_version"], stamp, fields["saved_at"], fields["framework"], session)
+    header = (fields["instruction_version"], stamp, fields["saved_at"], fields["framework"])
+    return Envelope(*header, session, events, lines)
 
 
 def _check_session(session: Any, path: Path) -> None:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import functools
 import importlib.metadata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from maf_memory.checkpoint import HISTORY_SOURCE_ID, copied_session, history_of
-from maf_memory.conversation import NotAConversation, check_messages
+from maf_memory.conversation import NotAConversation
 from maf_memory.errors import FileRefused, SaveFailed
+from maf_memory.lines import MessageLines
 from maf_memory.text import one_line
 
 if TYPE_CHECKING:
-    from agent_framework import AgentSession, Message
+    from agent_framework import AgentSession
 
 
 @functools.cache
@@ -44,21 +46,33 @@ def restored(payload: dict[str, Any], framework: str, path: Path) -> AgentSessio
     Raises:
         FileRefused: the framework cannot rebuild it, or would drop or change a part of it in silence.
     """
-    from agent_framework import AgentSession
+    from agent_framework import AgentSession, Message
 
     expected = f"a session that {framework_version()} can rebuild (the file says {one_line(framework)})"
+    stored = messages_of(payload)
     try:
-        session = AgentSession.from_dict(payload)
+        session = AgentSession.from_dict(_bare(payload))
+        if stored:
+            # One by one: the framework's own walk through the state costs a third more and does the same to messages.
+            session.state[HISTORY_SOURCE_ID]["messages"] = [Message.from_dict(message) for message in stored]
         copied_session(session)  # what cannot be copied cannot be rolled back either
         changed = framework != framework_version() and session.to_dict() != payload
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise FileRefused(path, f"the framework cannot rebuild it ({_why(error)})", expected) from error
-    for number, (message, stored) in enumerate(zip(history_of(session), messages_of(payload), strict=True), start=1):
-        if len(message.contents) != len(stored["contents"]):
+    for number, (message, form) in enumerate(zip(history_of(session), stored, strict=True), start=1):
+        if len(message.contents) != len(form["contents"]):
             raise FileRefused(path, f"message {number} holds a content of an unknown kind", expected)
     if changed:
         raise FileRefused(path, "the framework would rebuild it differently", expected)
     return session
+
+
+def _bare(payload: dict[str, Any]) -> dict[str, Any]:
+    """Return the serialised session without its messages."""
+    state = dict(payload["state"])
+    if HISTORY_SOURCE_ID in state:
+        state[HISTORY_SOURCE_ID] = {**state[HISTORY_SOURCE_ID], "messages": []}
+    return {**payload, "state": state}
 
 
 def frozen(session: AgentSession, path: Path) -> AgentSession:
@@ -71,11 +85,18 @@ def frozen(session: AgentSession, path: Path) -> AgentSession:
         return copied_session(session)
 
 
-def serialised(session: AgentSession, path: Path, *, proven: Sequence[Message] = ()) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Serialised:
+    """A session as its file holds it: everything but the messages, and the messages as encoded lines."""
+
+    rest: dict[str, Any]
+    lines: list[bytes]
+
+
+def serialised(session: AgentSession, path: Path, lines: MessageLines) -> Serialised:
     """Return the framework's serialisation of ``session``, proven to be rebuilt by the framework unchanged.
 
-    ``proven`` are the messages of an earlier save: recorded messages never change, so the same ones at the same place
-    are not proven again.
+    ``lines`` are those of the last save: recorded messages never change, so the same ones are not encoded again.
 
     Raises:
         SaveFailed: the framework could not rebuild it, or a tool call has no result. What could not be read back is
@@ -84,12 +105,22 @@ def serialised(session: AgentSession, path: Path, *, proven: Sequence[Message] =
     with _refused_as_unreadable(path):
         _refuse_other_keys(session.state, "state")
         _refuse_other_histories(session)
-        payload = session.to_dict()
-        messages = messages_of(payload)
-        check_messages(messages)
-        _refuse_unreadable_state(payload)
-        _refuse_unreadable_messages(history_of(session), messages, proven)
-    return payload
+        rest = _without_messages(session)
+        if messages_of(rest) is None:
+            raise NotAConversation("its messages are not a list")
+        _refuse_unreadable_state(rest)
+        return Serialised(rest, lines.take(history_of(session)))
+
+
+def _without_messages(session: AgentSession) -> dict[str, Any]:
+    from agent_framework import AgentSession
+
+    bare = AgentSession(session_id=session.session_id, service_session_id=session.service_session_id)
+    bare.state = dict(session.state)
+    history = bare.state.get(HISTORY_SOURCE_ID)
+    if isinstance(history, Mapping) and isinstance(history.get("messages"), (list, tuple)):
+        bare.state[HISTORY_SOURCE_ID] = {**history, "messages": []}
+    return bare.to_dict()
 
 
 @contextmanager
@@ -136,25 +167,9 @@ def _refuse_other_keys(value: object, where: str) -> None:
             _refuse_other_keys(item, where)
 
 
-def _refuse_unreadable_state(payload: dict[str, Any]) -> None:
+def _refuse_unreadable_state(rest: dict[str, Any]) -> None:
     """Refuse application data that the framework would take for one of its own types, and never load again."""
     from agent_framework import AgentSession
 
-    rest = {**payload, "state": dict(payload["state"])}
-    if HISTORY_SOURCE_ID in rest["state"]:
-        rest["state"][HISTORY_SOURCE_ID] = {**rest["state"][HISTORY_SOURCE_ID], "messages": []}
     if AgentSession.from_dict(rest).to_dict() != rest:
         raise ValueError("state that the framework rebuilds differently")
-
-
-def _refuse_unreadable_messages(
-    messages: Sequence[Message], serialised_messages: list[dict[str, Any]], proven: Sequence[Message]
-) -> None:
-    """Refuse a message that the framework serialises and cannot rebuild, such as one with an attribute of its own."""
-    from agent_framework import Message
-
-    for number, (message, stored) in enumerate(zip(messages, serialised_messages, strict=True)):
-        if number < len(proven) and proven[number] is message:
-            continue
-        if Message.from_dict(stored).to_dict() != stored:
-            raise NotAConversation(f"message {number + 1} is one that the framework rebuilds differently")

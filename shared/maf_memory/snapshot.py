@@ -14,15 +14,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from maf_memory.checkpoint import history_of
-from maf_memory.envelope import Envelope, decode, encode_proven
+from maf_memory.envelope import Envelope, Header, decode, encode
 from maf_memory.errors import NotProvenDurable, SaveFailed, StateConflict
 from maf_memory.files import StoreFile
+from maf_memory.lines import MessageLines
 from maf_memory.payload import framework_version, frozen, restored, serialised
 from maf_memory.stamp import Stamp, first_stamp
 from maf_memory.threads import finished_in_thread
 
 if TYPE_CHECKING:
-    from agent_framework import AgentSession, Message
+    from agent_framework import AgentSession
 
 
 class CreatesSessions(Protocol):
@@ -70,7 +71,7 @@ class SnapshotStore:
         self._now = now
         self._known: Stamp | None = None
         self._known_content: bytes | None = None  # the digest of the known file
-        self._proven: list[Message] = []
+        self._lines = MessageLines()
         self._turns = itertools.count(1)
         self._last: tuple[int, Saved] | None = None  # the newest save that is on the disk, by the order of asking
         self._departures = 0  # how often this store turned to another state than its own saves make
@@ -164,25 +165,22 @@ class SnapshotStore:
             envelope = self._decode(content)
             session = restored(envelope.session, envelope.framework, self.path)
             self._depart(envelope.stamp, content)
+            if envelope.lines:
+                self._lines.prime(history_of(session), envelope.lines, envelope.events)
             return session
 
     def _save(self, session: AgentSession, turn: int, departures: int) -> Saved:
-        payload = serialised(session, self.path, proven=self._proven)
         with self._alone():
             if departures != self._departures:
                 raise StateConflict(self.path, "another state: it was deleted or loaded while this save waited", "it")
             if self._last is not None and turn < self._last[0]:
                 return self._last[1]
+            payload = serialised(session, self.path, self._lines)
             stamp = first_stamp() if self._known is None else self._known.next()
-            envelope = Envelope(
-                self._instruction_version,
-                stamp,
-                self._now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-                framework_version(),
-                payload,
-            )
-            content = encode_proven(envelope, self.path)
-            saved = Saved(stamp, len(envelope.messages), len(content))
+            saved_at = self._now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+            header = Header(self._instruction_version, stamp, saved_at, framework_version())
+            content = encode(header, payload, self.path)
+            saved = Saved(stamp, len(payload.lines), len(content))
             with self._file.locked():
                 self._refuse_other_save(self._stamp_on_disk())
                 try:
@@ -190,9 +188,9 @@ class SnapshotStore:
                 except NotProvenDurable:
                     # It is in place: a store that did not know it would be in conflict with itself. Under the lock,
                     # because after it the file may be another process's, and no longer ours to replace.
-                    self._settle(session, content, turn, saved)
+                    self._settle(content, turn, saved)
                     raise
-                self._settle(session, content, turn, saved)
+                self._settle(content, turn, saved)
             return saved
 
     @contextmanager
@@ -208,10 +206,9 @@ class SnapshotStore:
         finally:
             self._one_at_a_time.release()
 
-    def _settle(self, session: AgentSession, content: bytes, turn: int, saved: Saved) -> None:
+    def _settle(self, content: bytes, turn: int, saved: Saved) -> None:
         self._known = saved.stamp
         self._known_content = _digest(content)
-        self._proven = history_of(session)
         self._last = (turn, saved)
 
     def _refuse_other_save(self, found: Stamp | None) -> None:
@@ -261,9 +258,9 @@ class SnapshotStore:
         self._departures += 1
         self._known = stamp
         self._known_content = None if content is None else _digest(content)
-        self._proven = []
+        self._lines = MessageLines()
         self._last = None
 
 
 def _digest(content: bytes) -> bytes:
-    return hashlib.blake2b(content, digest_size=16).digest()
+    return hashlib.sha256(content).digest()  # processors have instructions for it

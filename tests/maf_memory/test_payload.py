@@ -11,6 +11,7 @@ from agent_framework import AgentSession, Content, Message
 
 from maf_memory.conversation import KINDS
 from maf_memory.errors import FileRefused, SaveFailed
+from maf_memory.lines import MessageLines
 from maf_memory.payload import framework_version, frozen, restored, serialised
 from tests.maf_memory.samples import session_of, snapshot_store, talked, texts, user
 
@@ -71,11 +72,11 @@ def test_a_value_that_only_brings_a_warning_is_refused_with_and_without_warnings
     session = talked("x")
     session.state["app"] = b"bytes"
     with pytest.raises(SaveFailed, match="unsupported type 'bytes'"):
-        serialised(session, PATH)
+        serialised(session, PATH, MessageLines())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        payload = serialised(session, PATH)
-    assert payload["state"]["app"] == b"bytes", "the framework lets it pass; the proof of the bytes refuses it"
+        payload = serialised(session, PATH, MessageLines())
+    assert payload.rest["state"]["app"] == b"bytes", "the framework lets it pass; the proof of the bytes refuses it"
 
 
 def test_what_cannot_be_copied_is_refused_before_the_save_begins() -> None:
@@ -83,17 +84,6 @@ def test_what_cannot_be_copied_is_refused_before_the_save_begins() -> None:
     session.state["app"] = (number for number in range(1))
     with pytest.raises(SaveFailed, match=r"could not be read back .*The old file is as it was\."):
         frozen(session, PATH)
-
-
-def test_proven_messages_count_only_at_their_own_place() -> None:
-    session = talked("one")
-    messages = session.state["in_memory"]["messages"]
-    bad = user("x")
-    bad.mine = 1  # type: ignore[attr-defined]
-    messages.insert(0, bad)
-    with pytest.raises(SaveFailed):
-        serialised(session, PATH, proven=messages[1:])
-    assert serialised(session, PATH, proven=list(messages)), "proven means: not proven again"
 
 
 def test_a_session_is_restored_with_what_it_holds() -> None:

@@ -38,6 +38,7 @@ STEADY = settings(
     suppress_health_check=list(HealthCheck),
 )
 T = TypeVar("T")
+KILLED = f".{{}}.{'0' * 16}.tmp"
 WHO = st.sampled_from(["first", "second"])
 TEXTS = st.one_of(
     st.text(st.characters(exclude_categories=()), max_size=8),
@@ -64,6 +65,7 @@ class OnDisk(RuleBasedStateMachine):
 
     def refused(self, *works: Coroutine[Any, Any, object]) -> None:
         """Claim that each work is refused because of the damage, which stays as it is."""
+        self.path.with_name(KILLED.format(self.path.name)).unlink(missing_ok=True)  # a refused work may sweep it
         for work in works:
             with untouched(self.path), pytest.raises(FileRefused) as caught:
                 self.run(work)
@@ -102,7 +104,7 @@ class OnDisk(RuleBasedStateMachine):
     @rule()
     def leave_the_rest_of_a_killed_save(self) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.path.with_name(f".{self.path.name}.{'0' * 16}.tmp").write_bytes(b"{")
+        self.path.with_name(KILLED.format(self.path.name)).write_bytes(b"{")
 
 
 class ContextMachine(OnDisk):

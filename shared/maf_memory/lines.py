@@ -1,0 +1,169 @@
+"""The messages of a conversation as lines: each is encoded and proven once, and its bytes are kept for the next save.
+
+A file is rewritten whole at each save; what it costs should be the write, not the encoding of what was saved before.
+The rule this rests on: nobody changes a recorded message in place. It is watched: each save encodes one old line again,
+in rotation, and a line that differs makes all of them be encoded anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from maf_memory.conversation import Event, NotAConversation, check_calls, checked
+
+if TYPE_CHECKING:
+    from agent_framework import Message
+
+Form = Callable[["Message"], dict[str, Any]]
+Rebuild = Callable[[dict[str, Any]], "Message"]
+
+encoded: Callable[[Any], bytes] = msgspec.json.Encoder().encode
+
+
+def full_form(message: Message) -> dict[str, Any]:
+    """Return the framework's own serialisation of ``message``, every field of it."""
+    return message.to_dict()
+
+
+def from_full_form(form: dict[str, Any]) -> Message:
+    """Return the message that :func:`full_form` wrote."""
+    from agent_framework import Message
+
+    return Message.from_dict(form)
+
+
+def line_form(message: Message) -> dict[str, Any]:
+    """Return ``message`` as a line of a session file: the framework's serialisation without what repeats or is empty.
+
+    The framework writes the result of a tool twice, as ``result`` and as ``items``; plain ``items`` are left out, and
+    ``null`` stands where there were none.
+    """
+    form = message.to_dict()
+    del form["type"]
+    if not form["additional_properties"]:
+        del form["additional_properties"]
+    for content in form["contents"]:
+        if "additional_properties" in content and not content["additional_properties"]:
+            del content["additional_properties"]
+        if content["type"] == "function_result" and type(content.get("result")) is str:
+            if "items" not in content:
+                content["items"] = None
+            elif content["items"] == _plain_items(content["result"]):
+                del content["items"]
+    return form
+
+
+def message_of(form: dict[str, Any]) -> Message:
+    """Return the message that :func:`line_form` wrote; ``form`` is left as it is."""
+    from agent_framework import Message
+
+    if any(_lacks_items(content) for content in form["contents"]):
+        contents = [
+            {**content, "items": _plain_items(content["result"])} if _lacks_items(content) else content
+            for content in form["contents"]
+        ]
+        return Message.from_dict({**form, "contents": contents})
+    return Message.from_dict(form)
+
+
+def _lacks_items(content: dict[str, Any]) -> bool:
+    return content["type"] == "function_result" and "items" not in content and type(content.get("result")) is str
+
+
+def _plain_items(result: str) -> list[dict[str, Any]]:
+    return [{"type": "text", "text": result, "additional_properties": {}}]
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    message: Message
+    encoded: bytes
+    events: tuple[Event, ...]
+
+
+class MessageLines:
+    """The encoded lines of one conversation, in the form that its file has.
+
+    Not safe for two threads at once: its store admits one work at a time.
+    """
+
+    def __init__(
+        self, form: Form = full_form, rebuild: Rebuild = from_full_form, *, kind: str | None = "message"
+    ) -> None:
+        """Hold no line yet; ``form`` and ``rebuild`` are the two directions of one serialisation of a message.
+
+        ``kind`` is the ``type`` that a form names, if it names one.
+        """
+        self._kind = kind
+        self._form = form
+        self._rebuild = rebuild
+        self._known: list[Message] = []
+        self._lines: list[bytes] = []
+        self._events: list[tuple[Event, ...]] = []
+        self._watched = 0
+
+    def prime(self, messages: Sequence[Message], lines: Sequence[bytes], events: Sequence[tuple[Event, ...]]) -> None:
+        """Take over what a load has proven: the messages, their lines in the file, and what they do to the calls."""
+        self._known, self._lines, self._events = list(messages), list(lines), list(events)
+
+    def take(self, messages: Sequence[Message]) -> list[bytes]:
+        """Return the lines of ``messages``, proven to be a conversation that the framework rebuilds unchanged.
+
+        Raises:
+            NotAConversation: a message is not one, or a tool call has no result; the message is counted from 1.
+            ValueError, TypeError, KeyError, AttributeError, RecursionError: a message holds what JSON cannot, or what
+                the framework cannot rebuild.
+        """
+        wanted = list(messages)
+        self._watch()
+        same = len(self._known) if wanted[: len(self._known)] == self._known else _common(self._known, wanted)
+        moved = {} if same == len(self._known) else self._by_identity(same)
+        lines, events = self._lines[:same], self._events[:same]
+        for number, message in enumerate(wanted[same:], start=same + 1):
+            kept = moved.get(id(message)) or self._proven(message, number)
+            lines.append(kept.encoded)
+            events.append(kept.events)
+        check_calls(events)
+        self._known, self._lines, self._events = wanted, lines, events
+        return list(lines)
+
+    def _watch(self) -> None:
+        """Encode one old line again; forget all of them when it is not the same any more."""
+        if not self._known:
+            return
+        self._watched = (self._watched + 1) % len(self._known)
+        try:
+            same = encoded(self._form(self._known[self._watched])) == self._lines[self._watched]
+        except (ValueError, TypeError, RecursionError):
+            same = False  # it is encoded again below, where the error can name it
+        if not same:
+            self.prime((), (), ())
+
+    def _by_identity(self, start: int) -> dict[int, _Line]:
+        rest = zip(self._known[start:], self._lines[start:], self._events[start:], strict=True)
+        return {id(message): _Line(message, line, events) for message, line, events in rest}
+
+    def _proven(self, message: Message, number: int) -> _Line:
+        if not hasattr(message, "to_dict"):
+            raise NotAConversation(f"message {number} is not a message")
+        form = self._form(message)
+        events = checked(form, number, kind=self._kind)
+        line = encoded(form)
+        # The fast encoder changes some values in silence: NaN becomes null, bytes and sets something else.
+        if msgspec.json.decode(line) != form:
+            raise ValueError(f"message {number} holds a value that JSON cannot hold")
+        if self._rebuild(form).to_dict() != message.to_dict():
+            raise NotAConversation(f"message {number} is one that the framework rebuilds differently")
+        return _Line(message, line, events)
+
+
+def _common(known: Sequence[Message], wanted: Sequence[Message]) -> int:
+    """Return how many messages are the same ones at the same place, from the first on."""
+    for place, (one, other) in enumerate(zip(known, wanted, strict=False)):
+        if one is not other:
+            return place
+    return min(len(known), len(wanted))
