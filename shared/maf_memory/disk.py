@@ -191,19 +191,21 @@ def is_link(path: Path) -> bool:
 
 
 @contextmanager
-def open_folder(path: Path, *, follow_link: bool = False) -> Iterator[Folder]:
+def open_folder(path: Path, *, follow_link: bool = False, below: Path | None = None) -> Iterator[Folder]:
     """Open an existing folder that is not a link, unless the caller says that a link will do.
+
+    With ``below``, a folder above ``path``, no folder between the two may be a link either.
 
     Raises:
         OSError: it is missing, a link, not a folder, or not readable.
     """
     if os.name != "posix":
-        if not follow_link and is_link(path):
-            raise OSError(f"{path} is a link")
+        for part in folders_below(path, below):
+            if not follow_link and is_link(part):
+                raise OSError(f"{part} is a link")
         yield PathFolder(path)
         return
-    nofollow = 0 if follow_link else os.O_NOFOLLOW
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | nofollow | os.O_CLOEXEC)
+    descriptor = _descend(path, below) if below is not None else _open_at(path, follow_link=follow_link)
     try:
         yield PosixFolder(path, descriptor)
     finally:
@@ -211,12 +213,62 @@ def open_folder(path: Path, *, follow_link: bool = False) -> Iterator[Folder]:
             os.close(descriptor)
 
 
-def make_private_folder(path: Path) -> None:
+def folders_below(path: Path, below: Path | None) -> list[Path]:
+    """Return the folders under ``below`` on the way to ``path``, from above; only ``path`` without ``below``."""
+    if below is None or path == below:
+        return [path]
+    return [*reversed([part for part in path.parents if part != below and below in part.parents]), path]
+
+
+def _open_at(path: str | Path, *, follow_link: bool = False, parent: int | None = None) -> int:
+    nofollow = 0 if follow_link else os.O_NOFOLLOW
+    return os.open(path, os.O_RDONLY | os.O_DIRECTORY | nofollow | os.O_CLOEXEC, dir_fd=parent)
+
+
+def _descend(path: Path, below: Path, *, make: bool = False) -> int:
+    """Return the descriptor of ``path``, reached from ``below`` folder by folder, so that no swapped link leads away.
+
+    ``below`` itself may be a link, as any folder of one's own may. With ``make``, missing folders are created, private
+    and durable.
+    """
+    descriptor = _open_at(below, follow_link=True)
+    try:
+        for part in folders_below(path, below) if path != below else []:
+            if make:
+                _make_at(part.name, descriptor)
+            inner = _open_at(part.name, parent=descriptor)
+            os.close(descriptor)
+            descriptor = inner
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _make_at(name: str, parent: int) -> None:
+    try:
+        os.mkdir(name, PRIVATE_FOLDER, dir_fd=parent)
+    except FileExistsError:
+        return
+    made = _open_at(name, parent=parent)
+    try:
+        os.fchmod(made, PRIVATE_FOLDER)  # the mode given to mkdir is cut by the umask
+    finally:
+        os.close(made)
+    PosixFolder(Path(name), parent).flush()
+
+
+def make_private_folder(path: Path, *, below: Path | None = None) -> None:
     """Create ``path`` and what is missing above it, private and durable; an existing folder stays as it is.
+
+    With ``below``, an existing folder above ``path``, no folder between the two may be a link.
 
     Raises:
         OSError: a part of the path is not a folder, or cannot be created.
     """
+    if below is not None and os.name == "posix" and below.is_dir():
+        os.close(_descend(path, below, make=True))
+        return
     if path.is_dir():
         return
     make_private_folder(path.parent)

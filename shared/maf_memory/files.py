@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from maf_memory import leftovers
-from maf_memory.disk import PRIVATE_FILE, Folder, flush_file, is_link, make_private_folder, open_folder
+from maf_memory.disk import PRIVATE_FILE, Folder, flush_file, make_private_folder
 from maf_memory.errors import FileRefused, NotProvenDurable, SaveFailed
 from maf_memory.reading import DEFAULT_LIMIT, ReadFile, reason
 
@@ -49,16 +49,21 @@ class StoreFile(ReadFile):
         root: Path | None = None,
         limit: int = DEFAULT_LIMIT,
         lock_seconds: float = LOCK_SECONDS,
+        lock_name: str | None = None,
     ) -> None:
-        """Name the file, as :class:`ReadFile` does; ``lock_seconds`` is how long a writer waits for another."""
+        """Name the file, as :class:`ReadFile` does; ``lock_seconds`` is how long a writer waits for another.
+
+        ``lock_name`` is the lock's own name where several files of a folder share one.
+        """
         super().__init__(path, root=root, limit=limit)
+        self._lock_name = lock_name or f".{self.path.name}.lock"
         self.lock_seconds = lock_seconds
         self._folder: Folder | None = None
 
     @property
     def lock_path(self) -> Path:
-        """The file whose lock admits one writer; it stays, empty, beside the store's file."""
-        return self.path.with_name(f".{self.path.name}.lock")
+        """The file whose lock admits one writer; it stays, empty, beside the file."""
+        return self.path.with_name(self._lock_name)
 
     @contextmanager
     def locked(self, work: str = "saved") -> Iterator[None]:
@@ -74,8 +79,8 @@ class StoreFile(ReadFile):
 
         with ExitStack() as held:
             try:
-                make_private_folder(self.path.parent)
-                folder = held.enter_context(open_folder(self.path.parent))
+                make_private_folder(self.path.parent, below=self._root)
+                folder = held.enter_context(self._opened_folder())
                 self._refuse_strangers("its folder", folder.status("."))
             except OSError as error:
                 raise self._not_done(work, error) from error
@@ -184,6 +189,15 @@ class StoreFile(ReadFile):
         self._flush(folder, "deleted")
         return True
 
+    def status_held(self) -> os.stat_result | None:
+        """Return the file's status, or ``None`` when there is no file; call it inside :meth:`locked`."""
+        try:
+            return self._held().status(self.path.name)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise self._not_done("saved", error) from error
+
     def _held(self) -> Folder:
         if self._folder is None:
             raise RuntimeError("a write needs the lock: use it inside `with file.locked():`")
@@ -228,8 +242,8 @@ class StoreFile(ReadFile):
             raise self._not_durable(work, "its folder could not be flushed", error) from error
 
     def _not_done(self, work: str, error: OSError) -> SaveFailed | FileRefused:
-        if is_link(self.path.parent):
-            return FileRefused(self.path, "its folder is a symbolic link", "a folder inside the state root")
+        if self._folder_is_link():
+            return FileRefused(self.path, "its folder is a symbolic link", "a folder that is no link")
         return SaveFailed(f"{self.path} was not {work}: {reason(error)}. The old file is as it was.")
 
     def _not_durable(self, work: str, what: str, error: OSError) -> NotProvenDurable:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from maf_memory import leftovers
-from maf_memory.disk import is_link, open_folder
+from maf_memory.disk import Folder, folders_below, is_link, open_folder
 from maf_memory.errors import FileRefused, FileUnreadable
 from maf_memory.ownership import stranger
 
@@ -44,12 +45,22 @@ class ReadFile:
         Raises:
             FileRefused: it is a link, not a regular file, larger than the limit, or not readable.
         """
+        found = self.read_with_status()
+        return None if found is None else found[0]
+
+    def read_with_status(self) -> tuple[bytes, os.stat_result] | None:
+        """Return the whole content and the file's status before it was read, or ``None`` when there is no file.
+
+        Raises:
+            FileRefused: as :meth:`read`.
+        """
         try:
-            with open_folder(self.path.parent) as folder:
+            with self._opened_folder() as folder:
                 self._refuse_strangers("its folder", folder.status("."))
                 descriptor = folder.open(self.path.name)
                 try:
-                    return self._read_open(descriptor)
+                    status = os.fstat(descriptor)
+                    return self._read_open(descriptor, status), status
                 finally:
                     os.close(descriptor)
         except FileNotFoundError:
@@ -57,8 +68,10 @@ class ReadFile:
         except OSError as error:
             raise self._unreadable(error) from error
 
-    def _read_open(self, descriptor: int) -> bytes:
-        status = os.fstat(descriptor)
+    def _opened_folder(self) -> AbstractContextManager[Folder]:
+        return open_folder(self.path.parent, below=self._root)
+
+    def _read_open(self, descriptor: int, status: os.stat_result) -> bytes:
         if not stat.S_ISREG(status.st_mode):
             raise FileRefused(self.path, "it is not a regular file", "a regular file")
         self._refuse_strangers("it", status)
@@ -83,9 +96,12 @@ class ReadFile:
     def _unreadable(self, error: OSError) -> FileRefused:
         if is_link(self.path):
             return FileRefused(self.path, "it is a symbolic link", "a regular file")
-        if is_link(self.path.parent):
-            return FileRefused(self.path, "its folder is a symbolic link", "a folder inside the state root")
+        if self._folder_is_link():
+            return FileRefused(self.path, "its folder is a symbolic link", "a folder that is no link")
         return FileUnreadable(self.path, f"it cannot be read ({reason(error)})", "a file that this user can read")
+
+    def _folder_is_link(self) -> bool:
+        return any(is_link(part) for part in folders_below(self.path.parent, self._root))
 
     @property
     def folder_is_missing(self) -> bool:
@@ -101,7 +117,7 @@ class ReadFile:
     def temporary_files(self) -> list[Path]:
         """Return the temporary files beside this file: a save under way, or the rest of a killed one."""
         try:
-            with open_folder(self.path.parent) as folder:
+            with self._opened_folder() as folder:
                 return [self.path.with_name(name) for name in leftovers.names(folder, self.path.name)]
         except FileNotFoundError:
             return []

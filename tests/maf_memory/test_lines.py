@@ -138,9 +138,8 @@ def test_the_form_of_a_session_file_brings_the_message_back(what: str) -> None:
     before = json.dumps(form)
     assert message_of(form).to_dict() == message.to_dict()
     assert json.dumps(form) == before
-    assert MessageLines(line_form, message_of, kind=None).take(
-        [message] if "result" not in what else [call("c"), message]
-    )
+    around = [message, result("c")] if what == "a call" else [message]
+    assert MessageLines(line_form, message_of, kind=None).take(around)
 
 
 def test_the_form_of_a_session_file_names_the_result_of_a_tool_once() -> None:
