@@ -81,7 +81,7 @@ def frozen(session: AgentSession, path: Path) -> AgentSession:
     Raises:
         SaveFailed: its state holds something that cannot be copied, and so could not be read back either.
     """
-    with _refused_as_unreadable(path):
+    with refused_as_unreadable(path):
         return copied_session(session)
 
 
@@ -102,13 +102,13 @@ def serialised(session: AgentSession, path: Path, lines: MessageLines) -> Serial
         SaveFailed: the framework could not rebuild it, or a tool call has no result. What could not be read back is
             not saved.
     """
-    with _refused_as_unreadable(path):
+    with refused_as_unreadable(path):
         _refuse_other_keys(session.state, "state")
         _refuse_other_histories(session)
         rest = _without_messages(session)
         if messages_of(rest) is None:
             raise NotAConversation("its messages are not a list")
-        _refuse_unreadable_state(rest)
+        refuse_unreadable_state(rest)
         return Serialised(rest, lines.take(history_of(session)))
 
 
@@ -124,7 +124,8 @@ def _without_messages(session: AgentSession) -> dict[str, Any]:
 
 
 @contextmanager
-def _refused_as_unreadable(path: Path) -> Iterator[None]:
+def refused_as_unreadable(path: Path) -> Iterator[None]:
+    """Turn whatever the framework or JSON raises of a value into the one error of a save, with its line."""
     try:
         yield
     except NotAConversation as error:
@@ -167,7 +168,7 @@ def _refuse_other_keys(value: object, where: str) -> None:
             _refuse_other_keys(item, where)
 
 
-def _refuse_unreadable_state(rest: dict[str, Any]) -> None:
+def refuse_unreadable_state(rest: dict[str, Any]) -> None:
     """Refuse application data that the framework would take for one of its own types, and never load again."""
     from agent_framework import AgentSession
 

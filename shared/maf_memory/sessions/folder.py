@@ -1,0 +1,127 @@
+"""The folder of session files: which files in it are sessions, their heads, and what killed saves left there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from maf_memory import leftovers
+from maf_memory.disk import Folder, folders_below, is_link, open_folder
+from maf_memory.errors import FileRefused, FileUnreadable, UnknownSession
+from maf_memory.files import StoreFile
+from maf_memory.reading import reason
+from maf_memory.sessions.heads import read_head
+from maf_memory.sessions.ids import is_id
+from maf_memory.sessions.record import Damaged, Head
+
+LOCK = ".lock"
+"""The one lock of the folder: a lock beside each session would double what a person sees there."""
+
+_SUFFIX = ".json"
+
+
+class SessionFolder:
+    """A folder in which every file named like a session is one; all else in it is somebody else's and left alone."""
+
+    def __init__(self, path: Path, root: Path) -> None:
+        """Name the folder; below ``root`` no link is followed."""
+        self.path = path
+        self._root = root
+
+    def path_of(self, session_id: str) -> Path:
+        """Return the file of a session, whether it is there or not.
+
+        Raises:
+            UnknownSession: no session can have this id.
+        """
+        if not is_id(session_id):
+            raise UnknownSession(session_id, str(self.path))
+        return self.path / f"{session_id}{_SUFFIX}"
+
+    def file(self, session_id: str) -> StoreFile:
+        """Return the file of a session as a store uses it."""
+        return StoreFile(self.path_of(session_id), root=self._root, lock_name=LOCK)
+
+    def ids(self) -> list[str]:
+        """Return the ids of all sessions, sound or not; none where there is no folder.
+
+        Raises:
+            FileRefused: the folder is a link, or cannot be read.
+        """
+        try:
+            with self._opened() as folder:
+                return [session_id for name in folder.names() if (session_id := _id_of(name)) is not None]
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise self._closed(error) from error
+
+    def heads(self) -> Iterator[Head | Damaged]:
+        """Yield the head of each session, or why it has none, without its conversation.
+
+        Raises:
+            FileRefused: as :meth:`ids`.
+        """
+        try:
+            with self._opened() as folder:
+                for name in folder.names():
+                    session_id = _id_of(name)
+                    if session_id is None:
+                        continue
+                    file = self.file(session_id)
+                    head = read_head(folder, name, file.path, file.read)
+                    if head is not None:
+                        yield head
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise self._closed(error) from error
+
+    def sweep(self) -> list[Path]:
+        """Remove what killed saves left beside any session, and return the paths that were removed.
+
+        Raises:
+            SaveFailed: a left-over file cannot be removed.
+            FileRefused: as :meth:`ids`.
+        """
+        try:
+            with self._opened() as folder:
+                left = sorted({owner for name in folder.names() if (owner := _owner_of_temporary(name)) is not None})
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise self._closed(error) from error
+        return [path for session_id in left for path in self.file(session_id).sweep()]
+
+    def keep_out_of_git(self) -> None:
+        """Say once, in the folder above, that nothing of it is to be committed; what a person wrote there stays.
+
+        Raises:
+            SaveFailed, FileRefused, NotProvenDurable: as a save does.
+        """
+        ignore = StoreFile(self.path.parent / ".gitignore", root=self._root, lock_name=LOCK)
+        if ignore.read() is None:
+            with ignore.locked():
+                if ignore.status_held() is None:
+                    ignore.replace(b"*\n")
+
+    def _opened(self) -> AbstractContextManager[Folder]:
+        return open_folder(self.path, below=self._root)
+
+    def _closed(self, error: OSError) -> FileRefused:
+        if any(is_link(part) for part in folders_below(self.path, self._root)):
+            return FileRefused(self.path, "it or a folder above it is a symbolic link", "a folder that is no link")
+        return FileUnreadable(self.path, f"it cannot be read ({reason(error)})", "a folder that this user can read")
+
+
+def _id_of(name: str) -> str | None:
+    session_id = name.removesuffix(_SUFFIX)
+    return session_id if name.endswith(_SUFFIX) and is_id(session_id) else None
+
+
+def _owner_of_temporary(name: str) -> str | None:
+    """Return the session whose save left ``name``, if a save can have left it."""
+    session_id = name.removeprefix(".").partition(".")[0]
+    target = f"{session_id}{_SUFFIX}"
+    return session_id if is_id(session_id) and leftovers.is_one(name, target) else None

@@ -1,0 +1,130 @@
+"""The heads of many session files, read without their conversations: what a listing needs.
+
+Of each file one block is read, up to the line on which the messages begin, and the last bytes. What is damaged there
+shows; the rest shows on opening.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import sys
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from maf_memory.disk import Folder
+from maf_memory.errors import FileRefused
+from maf_memory.reading import reason
+from maf_memory.sessions.decoding import decode
+from maf_memory.sessions.layout import FORMAT
+from maf_memory.sessions.record import Damaged, Head
+from maf_memory.stamp import Stamp
+
+BLOCK = 4096
+_LONGEST_HEAD = 1024 * 1024
+_MESSAGES = re.compile(rb'(?<!\\)"messages"\s*:\s*\[')
+_END = re.compile(rb"\]\s*\}\s*\Z")
+_TAIL = 256
+
+
+class _Fields(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """The header as the fast decoder reads it."""
+
+    format: int
+    id: str
+    lineage: str
+    revision: int
+    created: datetime
+    updated: datetime
+    cwd: str
+    title: str
+    turns: int
+    framework: str
+    key: str | None = None
+    service_session_id: Any = None
+    session_id: str | None = None
+    error_count: int = 0
+    provider: str | None = None
+    model: str | None = None
+    continued_in: str | None = None
+
+
+_decoded = msgspec.json.Decoder(_Fields, strict=True).decode
+
+
+def read_head(folder: Folder, name: str, path: Path, read_whole: Callable[[], bytes | None]) -> Head | Damaged | None:
+    """Return the head of one file, or why it has none; ``None`` when it is gone.
+
+    ``read_whole`` is asked only where the head or the end of the file is not as expected: it then decides.
+    """
+    session_id = name.removesuffix(".json")
+    try:
+        descriptor = folder.open(name)
+        try:
+            head = _head_of(descriptor, session_id)
+        finally:
+            os.close(descriptor)
+        return head if head is not None else _judged(path, read_whole)
+    except FileNotFoundError:
+        return None
+    except FileRefused as error:
+        return Damaged(session_id, path, str(error))
+    except OSError as error:
+        link = path.is_symlink()
+        return Damaged(session_id, path, "it is a symbolic link" if link else f"it cannot be read ({reason(error)})")
+
+
+def _head_of(descriptor: int, session_id: str) -> Head | None:
+    """Return the head when nothing about the file is suspicious."""
+    block = os.read(descriptor, BLOCK)
+    found = _MESSAGES.search(block)
+    while found is None and len(block) < _LONGEST_HEAD and (more := os.read(descriptor, len(block))):
+        block += more
+        found = _MESSAGES.search(block)
+    if found is None:
+        return None
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode) or not _ends_well(descriptor, status.st_size, block):
+        return None
+    try:
+        fields = _decoded(block[: found.start()].rstrip(b", \r\n\t") + b"}")
+    except (ValueError, RecursionError):
+        return None
+    stamp = Stamp(fields.lineage, fields.revision)
+    sound = fields.format == FORMAT and fields.id == session_id and stamp.is_one
+    if not sound or fields.created.tzinfo is None or fields.updated.tzinfo is None:
+        return None
+    return Head(
+        fields.id,
+        stamp,
+        fields.created,
+        fields.updated,
+        sys.intern(fields.cwd),  # one folder's sessions name the same one
+        fields.title,
+        fields.turns,
+        fields.error_count,
+        fields.key,
+        fields.provider and sys.intern(fields.provider),
+        fields.model and sys.intern(fields.model),
+        fields.continued_in,
+    )
+
+
+def _ends_well(descriptor: int, size: int, block: bytes) -> bool:
+    if size <= len(block):
+        tail = block[-_TAIL:]
+    else:
+        os.lseek(descriptor, max(0, size - _TAIL), os.SEEK_SET)
+        tail = os.read(descriptor, _TAIL)
+    return _END.search(tail) is not None and b"\0" not in tail
+
+
+def _judged(path: Path, read_whole: Callable[[], bytes | None]) -> Head | None:
+    """Return what the strict decoder says of the whole file."""
+    content = read_whole()
+    return None if content is None else decode(content, path).head

@@ -1,0 +1,107 @@
+"""The session file: one JSON document, laid out so that people and line tools can read it.
+
+A short header first, then one message a line, then the state and one error a line. What stands before the first message
+is enough for a listing; a file that somebody re-formatted is read all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from maf_memory.lines import encoded
+
+FORMAT = 1
+EXPECTED = f"a session file of format {FORMAT}"
+
+HEADER_LINES = (
+    ("format",),
+    ("id",),
+    ("lineage", "revision"),
+    ("created",),
+    ("updated",),
+    ("cwd",),
+    ("key", "service_session_id", "session_id"),
+    ("title",),
+    ("turns",),
+    ("error_count",),
+    ("provider", "model", "continued_in"),
+    ("framework",),
+)
+"""The fields of the header, in the order and on the lines on which they stand."""
+
+HEADER: Mapping[str, tuple[type, ...]] = {
+    "format": (int,),
+    "id": (str,),
+    "lineage": (str,),
+    "revision": (int,),
+    "created": (str,),
+    "updated": (str,),
+    "cwd": (str,),
+    "title": (str,),
+    "turns": (int,),
+    "framework": (str,),
+}
+"""The header's fields that every file has, and their types."""
+
+OPTIONAL: Mapping[str, tuple[type, ...]] = {
+    "key": (str, type(None)),
+    "service_session_id": (str, dict, type(None)),
+    "session_id": (str,),
+    "error_count": (int,),
+    "provider": (str, type(None)),
+    "model": (str, type(None)),
+    "continued_in": (str,),
+}
+"""The header's fields that may be absent: from older files, or because they have nothing to say."""
+
+_ORDER = [name for names in HEADER_LINES for name in names]
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What stands before the first message of a file and after the last one."""
+
+    opening: bytes
+    closing: bytes
+
+    def whole(self, lines: Sequence[bytes]) -> bytes:
+        """Return the file's bytes, in one join: each further copy of a long conversation costs what its write does."""
+        if not lines:
+            return self.opening + self.closing
+        pieces = list(lines)
+        pieces[0] = self.opening + pieces[0]
+        pieces[-1] += self.closing
+        return b",\n".join(pieces)
+
+
+def around(header: Mapping[str, Any], state: Mapping[str, Any], errors: Sequence[Any] | None) -> Around:
+    """Return what stands around the messages; the same values always give the same bytes.
+
+    ``errors`` is ``None`` only for an older file, which has none.
+
+    Raises:
+        ValueError, TypeError, RecursionError: a value that JSON cannot hold.
+    """
+    lines = [
+        ", ".join(f"{_text(name)}: {_text(header[name])}" for name in present) + ","
+        for names in HEADER_LINES
+        if (present := [name for name in names if name in header])
+    ]
+    opening = "{\n" + "\n".join(lines) + '\n"messages": [\n'
+    closing = f'\n],\n"state": {_text(state)}'
+    if errors is not None:
+        closing += ',\n"errors": []' if not errors else ',\n"errors": [\n' + ",\n".join(map(_text, errors)) + "\n]"
+    return Around(opening.encode(), (closing + "\n}\n").encode())
+
+
+def _text(value: object) -> str:
+    return encoded(value).decode()
+
+
+def in_order(document: Mapping[str, Any]) -> bool:
+    """Whether the fields of ``document`` stand in the order of the layout, and none beside them."""
+    names = list(document)
+    header = [name for name in _ORDER if name in document]
+    return names in ([*header, "messages", "state", "errors"], [*header, "messages", "state"])
