@@ -1,0 +1,42 @@
+"""The sessions in memory keep the contract of a storage."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from maf_memory.sessions.contract import StorageContract
+from maf_memory.sessions.contract.machine import StorageMachine
+from maf_memory.sessions.memory import MemorySessions, Place
+from maf_memory.sessions.storage import SessionStorage
+
+
+class TestMemorySessions(StorageContract):
+    """Several handles on one place, as several processes on one folder."""
+
+    @pytest.fixture(autouse=True)
+    def place(self) -> None:
+        self.shared = Place()
+
+    async def open(self) -> SessionStorage:
+        return MemorySessions(self.shared)
+
+
+class MemoryMachine(StorageMachine):
+    """Any order of calls."""
+
+    def begin(self) -> None:
+        self.shared = Place()
+
+    async def open(self) -> SessionStorage:
+        return MemorySessions(self.shared)
+
+
+class TestMemoryMachine(MemoryMachine.TestCase):  # type: ignore[misc, valid-type]
+    settings = settings(
+        derandomize=True,
+        deadline=None,
+        max_examples=60,
+        stateful_step_count=25,
+        suppress_health_check=list(HealthCheck),
+    )
