@@ -29,7 +29,7 @@ def mark(program: str, kind: str) -> dict[str, Any]:
 
 def program_kind(properties: object) -> str | None:
     """Return the kind of what a program wrote, ``""`` where it gave none, or ``None`` for anybody else's message."""
-    if not isinstance(properties, Mapping) or not properties.get(WRITTEN_BY):
+    if not properties or not isinstance(properties, Mapping) or not properties.get(WRITTEN_BY):
         return None
     return str(properties.get(KIND) or "")
 

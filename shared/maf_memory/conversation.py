@@ -80,7 +80,9 @@ def check_messages(messages: object, *, kind: str | None = "message") -> list[tu
     if type(messages) is not list:
         raise NotAConversation("its messages are not a list")
     events = [checked(message, number, kind=kind) for number, message in enumerate(messages, start=1)]
-    check_calls(events)
+    calls = Calls()
+    calls.take(events)
+    calls.refuse_open()
     return events
 
 
@@ -113,29 +115,52 @@ def _event(content: dict[str, Any]) -> Event | None:
     return None
 
 
-def check_calls(events: Sequence[tuple[Event, ...]]) -> None:
-    """Accept the events of a whole conversation, one entry a message, in which no call is left open.
+class Calls:
+    """The calls of a conversation that are open at a place in it, message after message."""
 
-    Raises:
-        NotAConversation: a call has neither a result nor a pending approval, or two open ones share an id.
-    """
-    open_calls: dict[str | None, tuple[int, str]] = {}
-    awaiting: set[str | None] = set()
-    for number, of_message in enumerate(events, start=1):
-        for kind, call_id, name in of_message:
-            if kind == "call":
-                if call_id in open_calls:
-                    raise NotAConversation(f"message {number} repeats the id of a call that has no result yet")
-                open_calls[call_id] = (number, name)
-            elif kind == "result":
-                open_calls.pop(call_id, None)
-            elif kind == "asks":
-                awaiting.add(call_id)
-            else:
-                awaiting.discard(call_id)
-    for call_id, (number, name) in open_calls.items():
-        if call_id not in awaiting:
-            raise NotAConversation(f"message {number} calls the tool {one_line(repr(name), 40)} and no result follows")
+    __slots__ = ("_awaiting", "_number", "_open")
+
+    def __init__(self) -> None:
+        self._open: dict[str | None, tuple[int, str]] = {}
+        self._awaiting: set[str | None] = set()
+        self._number = 0
+
+    def copy(self) -> Calls:
+        """Return the same place, from which another conversation may go on."""
+        other = Calls()
+        other._open, other._awaiting, other._number = dict(self._open), set(self._awaiting), self._number
+        return other
+
+    def take(self, messages: Sequence[tuple[Event, ...]]) -> None:
+        """Go on by messages, each given by its events.
+
+        Raises:
+            NotAConversation: a call repeats the id of one that is open.
+        """
+        for number, events in enumerate(messages, start=self._number + 1):
+            for kind, call_id, name in events:
+                if kind == "call":
+                    if call_id in self._open:
+                        raise NotAConversation(f"message {number} repeats the id of a call that has no result yet")
+                    self._open[call_id] = (number, name)
+                elif kind == "result":
+                    self._open.pop(call_id, None)
+                elif kind == "asks":
+                    self._awaiting.add(call_id)
+                else:
+                    self._awaiting.discard(call_id)
+        self._number += len(messages)
+
+    def refuse_open(self) -> None:
+        """Accept the end of the conversation here.
+
+        Raises:
+            NotAConversation: a call has neither a result nor a pending approval.
+        """
+        for call_id, (number, name) in self._open.items():
+            if call_id not in self._awaiting:
+                tool = one_line(repr(name), 40)
+                raise NotAConversation(f"message {number} calls the tool {tool} and no result follows")
 
 
 def _problem_of(message: Any, kind: str | None) -> str | None:

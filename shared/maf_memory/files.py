@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -148,22 +148,18 @@ class StoreFile(ReadFile):
                 ) from error
         return [self.path.with_name(name) for name in swept]
 
-    def replace(self, content: bytes) -> None:
-        """Put ``content`` in the place of the file; call it inside :meth:`locked`.
+    def replace(self, content: bytes | Iterable[bytes]) -> None:
+        """Put ``content``, whole or in pieces, in the place of the file; call it inside :meth:`locked`.
 
         Raises:
             SaveFailed: nothing was replaced: the old file is as it was and no temporary file remains.
             NotProvenDurable: the new file is in place, but the folder could not be flushed.
         """
         folder = self._held()
-        if len(content) > self.limit:
-            raise SaveFailed(
-                f"{self.path} was not saved: it would have {len(content):,} bytes, the limit is {self.limit:,}."
-            )
         self._refuse_special_target(folder)
         temporary = leftovers.new_name(self.path.name)
         try:
-            self._write(folder, temporary, content)
+            self._write(folder, temporary, (content,) if isinstance(content, bytes) else content)
             folder.replace(temporary, self.path.name)
         except BaseException as error:
             self._remove_temporary(folder, temporary, error)
@@ -215,13 +211,17 @@ class StoreFile(ReadFile):
         if not stat.S_ISREG(status.st_mode):
             raise FileRefused(self.path, "it is not a regular file", "a regular file")
 
-    @staticmethod
-    def _write(folder: Folder, name: str, content: bytes) -> None:
+    def _write(self, folder: Folder, name: str, pieces: Iterable[bytes]) -> None:
+        left = self.limit
         descriptor = folder.create(name)
         try:
-            view = memoryview(content)
-            while view:
-                view = view[os.write(descriptor, view) :]
+            for piece in pieces:
+                left -= len(piece)
+                if left < 0:
+                    raise SaveFailed(f"{self.path} was not saved: it would have more than {self.limit:,} bytes.")
+                view = memoryview(piece)
+                while view:
+                    view = view[os.write(descriptor, view) :]
             flush_file(descriptor)
         finally:
             os.close(descriptor)

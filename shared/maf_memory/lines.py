@@ -7,13 +7,14 @@ in rotation, and a line that differs makes all of them be encoded anew.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from maf_memory.conversation import Event, NotAConversation, check_calls, checked
+from maf_memory.authorship import is_question
+from maf_memory.conversation import Calls, Event, NotAConversation, checked
 
 if TYPE_CHECKING:
     from agent_framework import Message
@@ -104,11 +105,26 @@ class MessageLines:
         self._known: list[Message] = []
         self._lines: list[bytes] = []
         self._events: list[tuple[Event, ...]] = []
+        self._questions: list[int] = [0]  # of persons, before each known message and after the last
+        self._calls = Calls()  # after the known messages
         self._watched = 0
 
     def prime(self, messages: Sequence[Message], lines: Sequence[bytes], events: Sequence[tuple[Event, ...]]) -> None:
         """Take over what a load has proven: the messages, their lines in the file, and what they do to the calls."""
         self._known, self._lines, self._events = list(messages), list(lines), list(events)
+        self._questions = [0]
+        self._count(self._known)
+        self._calls = Calls()
+        self._calls.take(events)
+
+    @property
+    def questions(self) -> int:
+        """How many of the messages taken last are questions of a person."""
+        return self._questions[-1]
+
+    def _count(self, messages: Iterable[Message]) -> None:
+        for message in messages:
+            self._questions.append(self._questions[-1] + is_question(message))
 
     def take(self, messages: Sequence[Message]) -> list[bytes]:
         """Return the lines of ``messages``, proven to be a conversation that the framework rebuilds unchanged.
@@ -120,15 +136,20 @@ class MessageLines:
         """
         wanted = list(messages)
         self._watch()
-        same = len(self._known) if wanted[: len(self._known)] == self._known else _common(self._known, wanted)
-        moved = {} if same == len(self._known) else self._by_identity(same)
+        same = _common(self._known, wanted)
+        goes_on = same == len(self._known)
+        moved = {} if goes_on else self._by_identity(same)
         lines, events = self._lines[:same], self._events[:same]
         for number, message in enumerate(wanted[same:], start=same + 1):
             kept = moved.get(id(message)) or self._proven(message, number)
             lines.append(kept.encoded)
             events.append(kept.events)
-        check_calls(events)
-        self._known, self._lines, self._events = wanted, lines, events
+        calls = self._calls.copy() if goes_on else Calls()
+        calls.take(events[same:] if goes_on else events)
+        calls.refuse_open()
+        self._known, self._lines, self._events, self._calls = wanted, lines, events, calls
+        del self._questions[same + 1 :]
+        self._count(wanted[same:])
         return list(lines)
 
     def _watch(self) -> None:
@@ -156,14 +177,18 @@ class MessageLines:
         # The fast encoder changes some values in silence: NaN becomes null, bytes and sets something else.
         if msgspec.json.decode(line) != form:
             raise ValueError(f"message {number} holds a value that JSON cannot hold")
-        if self._rebuild(form).to_dict() != message.to_dict():
+        if self._form(self._rebuild(form)) != form:
             raise NotAConversation(f"message {number} is one that the framework rebuilds differently")
         return _Line(message, line, events)
 
 
 def _common(known: Sequence[Message], wanted: Sequence[Message]) -> int:
     """Return how many messages are the same ones at the same place, from the first on."""
-    for place, (one, other) in enumerate(zip(known, wanted, strict=False)):
-        if one is not other:
-            return place
-    return min(len(known), len(wanted))
+    low, high = 0, min(len(known), len(wanted))
+    while low < high:  # comparing slices costs next to nothing: the same object is equal at first sight
+        middle = (low + high + 1) // 2
+        if known[low:middle] == wanted[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low

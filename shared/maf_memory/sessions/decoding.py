@@ -20,7 +20,7 @@ from maf_memory.sessions.journal import Journal
 from maf_memory.sessions.layout import EXPECTED, FORMAT, HEADER, OPTIONAL, Around, around, in_order
 from maf_memory.sessions.migrations import as_of_today
 from maf_memory.sessions.record import Head, SessionRecord
-from maf_memory.sessions.titles import title_of, turns_of
+from maf_memory.sessions.titles import title_of
 from maf_memory.stamp import Stamp
 from maf_memory.text import one_line
 
@@ -168,10 +168,10 @@ def _time(document: dict[str, Any], field: str, path: Path) -> datetime:
     return time
 
 
-def encode_around(record: SessionRecord, stamp: Stamp, path: Path) -> Around:
+def encode_around(record: SessionRecord, stamp: Stamp, path: Path, *, turns: int) -> Around:
     """Return what stands around the record's messages, proven to decode to the same values again.
 
-    The record is given its title, and its text is bounded as the head of a listing needs it.
+    The record is given its title; ``turns`` is how many questions of a person it holds.
 
     Raises:
         SaveFailed: something in it could not be read back.
@@ -189,7 +189,7 @@ def encode_around(record: SessionRecord, stamp: Stamp, path: Path) -> Around:
         "service_session_id": record.service_session_id,
         **({} if record.session_id is None else {"session_id": record.session_id}),
         "title": title,
-        "turns": turns_of(record.messages),
+        "turns": turns,
         "error_count": len(record.errors),
         "provider": record.provider,
         "model": record.model,

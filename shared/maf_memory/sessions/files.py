@@ -170,7 +170,7 @@ class FileSessions:
             with file.locked():
                 self._refuse_other_save(file, known, written)
                 try:
-                    file.replace(around.whole(lines))
+                    file.replace(around.pieces(lines))
                 except NotProvenDurable:
                     # It is in place: a record that did not know it would be in conflict with itself.
                     _settle(file, record, copy, written, turn, stamp, around, lines)
@@ -255,7 +255,7 @@ def _encoded(copy: SessionRecord, stamp: Stamp, written: Written, path: Path) ->
                     "state": copy.state,
                 }
             )
-    return encode_around(copy, stamp, path), lines
+    return encode_around(copy, stamp, path, turns=written.lines.questions), lines
 
 
 def _settle(

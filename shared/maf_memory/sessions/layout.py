@@ -6,7 +6,7 @@ is enough for a listing; a file that somebody re-formatted is read all the same.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,14 +66,20 @@ class Around:
     opening: bytes
     closing: bytes
 
+    def pieces(self, lines: Sequence[bytes]) -> Iterator[bytes]:
+        """Yield the file's bytes in blocks: one copy of a whole long conversation would cost as much as its write."""
+        yield self.opening
+        for start in range(0, len(lines), _BLOCK):
+            block = b",\n".join(lines[start : start + _BLOCK])
+            yield block if start + _BLOCK >= len(lines) else block + b",\n"
+        yield self.closing
+
     def whole(self, lines: Sequence[bytes]) -> bytes:
-        """Return the file's bytes, in one join: each further copy of a long conversation costs what its write does."""
-        if not lines:
-            return self.opening + self.closing
-        pieces = list(lines)
-        pieces[0] = self.opening + pieces[0]
-        pieces[-1] += self.closing
-        return b",\n".join(pieces)
+        """Return the file's bytes."""
+        return b"".join((self.opening, b",\n".join(lines), self.closing))
+
+
+_BLOCK = 64  # lines
 
 
 def around(header: Mapping[str, Any], state: Mapping[str, Any], errors: Sequence[Any] | None) -> Around:

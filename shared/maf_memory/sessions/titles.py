@@ -40,4 +40,4 @@ def as_title(text: str) -> str:
 
 def turns_of(messages: Sequence[Message]) -> int:
     """Return how many questions of a person stand in the conversation."""
-    return sum(1 for message in messages if is_question(message))
+    return sum(map(is_question, [message for message in messages if message.role == "user"]))
