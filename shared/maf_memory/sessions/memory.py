@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
@@ -18,7 +18,7 @@ from maf_memory.errors import FileRefused, SaveFailed, StateConflict, UnknownSes
 from maf_memory.lines import MessageLines
 from maf_memory.sessions.copies import copied_record
 from maf_memory.sessions.ids import is_id
-from maf_memory.sessions.native import agent_session, take_session
+from maf_memory.sessions.native import agent_session, recorded_instructions, take_session
 from maf_memory.sessions.query import parse_query
 from maf_memory.sessions.record import Head, SessionRecord
 from maf_memory.sessions.search import search_records
@@ -35,10 +35,11 @@ if TYPE_CHECKING:
 
 
 class Kept(NamedTuple):
-    """A record as it was saved."""
+    """A record as it was saved, and its title in a listing."""
 
     stamp: Stamp
     record: SessionRecord
+    title: str
 
 
 @dataclass(slots=True)
@@ -111,14 +112,17 @@ class MemorySessions:
         """Return the messages that hold a word of ``query``, as :meth:`SessionStorage.search` promises."""
         wanted = parse_query(query)
         with self.place.lock:
-            records = [kept.record for kept in self.place.sessions.values()]
+            records = [replace(kept.record, title=kept.title) for kept in self.place.sessions.values()]
         return await finished_in_thread(search_records, records, wanted, without=without, limit=limit)
 
     def _keep(self, record: SessionRecord, copy: SessionRecord, stamp: Stamp) -> Stamp:
         """Put the copy in its place; call it under the lock."""
-        copy.title = record.title = title_of(record.title, record.messages, record.errors)
         copy.stamp = record.stamp = stamp
-        self.place.sessions[record.id] = Kept(stamp, copy)
+        title = title_of(copy.title, copy.messages, copy.errors)
+        self.place.sessions[record.id] = Kept(stamp, copy, title)
+        # What an error gives is the title until something is said: the first question then decides.
+        said = copy.messages[len(recorded_instructions(copy.messages)) :]
+        copy.title = record.title = title if said else ""
         return stamp
 
     def _refuse(self, session_id: str, found: Kept | None, expected: Stamp | None) -> NoReturn:
@@ -164,7 +168,7 @@ def _head(kept: Kept) -> Head:
         record.created,
         record.updated,
         record.cwd,
-        record.title,
+        kept.title,
         turns_of(record.messages),
         len(record.errors),
         record.key,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -22,25 +22,28 @@ from maf_memory.sessions.contract.base import MORNING, all_heads, journal_of, me
 from maf_memory.sessions.contract.keeping import full_record
 from maf_memory.sessions.directory import SessionDirectory, is_empty
 from maf_memory.sessions.ids import is_id
-from maf_memory.sessions.memory import MemorySessions, Place
+from maf_memory.sessions.memory import MemorySessions
 from maf_memory.sessions.record import SessionRecord
+from maf_memory.sessions.storage import SessionStorage
 from maf_memory.stamp import Stamp
+from tests.maf_memory.sessions.storages import ENGINES, Opened
 
+T = TypeVar("T")
 LATER = MORNING + timedelta(hours=3)
 
 
-@pytest.fixture
-def place() -> Place:
-    return Place()
+@pytest.fixture(params=ENGINES)
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Opened:
+    return Opened(request.param, tmp_path / "sessions")
 
 
-def directory_on(place: Place, **options: Any) -> SessionDirectory:
+def directory_on(place: Opened, **options: Any) -> SessionDirectory:
     """The directory of one process."""
-    return SessionDirectory(MemorySessions(place), cwd="/home/ada/shop", **{"now": lambda: LATER} | options)
+    return SessionDirectory(place.storage(), cwd="/home/ada/shop", **{"now": lambda: LATER} | options)
 
 
 @pytest.fixture
-def directory(place: Place) -> SessionDirectory:
+def directory(place: Opened) -> SessionDirectory:
     return directory_on(place)
 
 
@@ -54,34 +57,34 @@ def numbered(count: int) -> Iterator[str]:
     return (f"20260916-101530-{number:08x}" for number in range(count))
 
 
-async def everything(place: Place) -> dict[str, list[str]]:
+async def everything(place: Opened) -> dict[str, list[str]]:
     """The texts of every session, by id, empty ones included."""
-    storage = MemorySessions(place)
-    return {session_id: texts(await storage.load(session_id)) for session_id in place.sessions}
+    storage = place.storage()
+    return {session_id: texts(await storage.load(session_id)) for session_id in place.ids()}
 
 
 class TestNewSessions:
     async def test_a_new_session_is_kept_nowhere_until_it_is_kept(
-        self, directory: SessionDirectory, place: Place
+        self, directory: SessionDirectory, place: Opened
     ) -> None:
         record = directory.new(provider="openai", model="qwen3.5-4b")
         assert is_id(record.id)
         assert record.id.startswith("20260916-131530-")
         assert (record.created, record.updated, record.cwd) == (LATER, LATER, "/home/ada/shop")
         assert (record.provider, record.model, record.stamp) == ("openai", "qwen3.5-4b", None)
-        assert place.sessions == {}
+        assert place.ids() == set()
         stamp = await directory.keep(record)
         assert stamp == record.stamp
         assert await everything(place) == {record.id: []}
 
-    async def test_keeping_again_saves_and_is_the_last_activity(self, place: Place) -> None:
+    async def test_keeping_again_saves_and_is_the_last_activity(self, place: Opened) -> None:
         times = iter([MORNING, MORNING, LATER])
         directory = directory_on(place, now=lambda: next(times))
         record = directory.new()
         first = await directory.keep(record)
         record.messages += turn("one")
         assert await directory.keep(record) == first.next()
-        loaded = await MemorySessions(place).load(record.id)
+        loaded = await place.storage().load(record.id)
         assert (loaded.created, loaded.updated, texts(loaded)) == (MORNING, LATER, ["one", "Noted."])
 
     def test_the_folder_of_the_process_is_recorded_unless_another_is_given(
@@ -91,10 +94,10 @@ class TestNewSessions:
         assert SessionDirectory(MemorySessions()).new().cwd == str(tmp_path)
         assert SessionDirectory(MemorySessions(), cwd="relative/as given").new().cwd == "relative/as given"
 
-    async def test_an_id_that_another_process_took_within_the_second_is_drawn_again(self, place: Place) -> None:
+    async def test_an_id_that_another_process_took_within_the_second_is_drawn_again(self, place: Opened) -> None:
         first, second, third = numbered(3)
-        await MemorySessions(place).create(record_of(*turn("theirs"), id=first))
-        await MemorySessions(place).create(record_of(*turn("theirs too"), id=second))
+        await place.storage().create(record_of(*turn("theirs"), id=first))
+        await place.storage().create(record_of(*turn("theirs too"), id=second))
         directory = directory_on(place, draw_id=draws(first, second, third))
         record = directory.new()
         record.messages += turn("mine")
@@ -106,14 +109,14 @@ class TestNewSessions:
             third: ["mine", "Noted."],
         }
 
-    async def test_where_every_draw_is_taken_it_says_so(self, place: Place) -> None:
+    async def test_where_every_draw_is_taken_it_says_so(self, place: Opened) -> None:
         (taken,) = numbered(1)
-        await MemorySessions(place).create(record_of(id=taken))
+        await place.storage().create(record_of(id=taken))
         directory = directory_on(place, draw_id=lambda _: taken)
         with pytest.raises(SaveFailed, match=taken):
             await directory.keep(directory.new())
 
-    async def test_ids_are_unique_across_a_change_of_summer_time_and_a_clock_set_back(self, place: Place) -> None:
+    async def test_ids_are_unique_across_a_change_of_summer_time_and_a_clock_set_back(self, place: Opened) -> None:
         summer, winter = timezone(timedelta(hours=2)), timezone(timedelta(hours=1))
         times = [datetime(2026, 10, 25, 2, 30, tzinfo=offset) for offset in (summer, winter, summer)]
         clock = iter([time for time in times for _ in range(2)])
@@ -128,24 +131,24 @@ class TestNewSessions:
         assert {record.id[:15] for record in records} == {"20261025-023000"}
         assert next(head.id for head in await all_heads(directory.storage)) == records[1].id, "the instant decides"
 
-    async def test_a_conflict_is_the_callers(self, directory: SessionDirectory, place: Place) -> None:
+    async def test_a_conflict_is_the_callers(self, directory: SessionDirectory, place: Opened) -> None:
         record = directory.new()
         await directory.keep(record)
-        await directory_on(place).keep(await MemorySessions(place).load(record.id))
+        await directory_on(place).keep(await place.storage().load(record.id))
         with pytest.raises(StateConflict):
             await directory.keep(record)
-        await MemorySessions(place).delete(record.id)
+        await place.storage().delete(record.id)
         with pytest.raises(StateConflict):
             await directory.keep(record)
-        assert place.sessions == {}
+        assert place.ids() == set()
 
 
 class TestFinding:
     @pytest.fixture
-    async def ids(self, place: Place) -> list[str]:
+    async def ids(self, place: Opened) -> list[str]:
         ids = ["20260916-101530-4f2a9c1e", "20260916-101530-4f2b0000", "20260917-090000-00000000"]
         for session_id in ids:
-            await MemorySessions(place).create(record_of(*turn("x"), id=session_id))
+            await place.storage().create(record_of(*turn("x"), id=session_id))
         return ids
 
     async def test_a_unique_beginning_is_enough(self, directory: SessionDirectory, ids: list[str]) -> None:
@@ -167,15 +170,15 @@ class TestFinding:
         with pytest.raises(UnknownSession):
             await directory.find(prefix)
 
-    async def test_a_whole_id_wins_over_what_begins_like_it(self, directory: SessionDirectory, place: Place) -> None:
+    async def test_a_whole_id_wins_over_what_begins_like_it(self, directory: SessionDirectory, place: Opened) -> None:
         host = record_of(*turn("x"), id=f"key-{'0' * 32}")
-        await MemorySessions(place).create(host)
+        await place.storage().create(host)
         assert await directory.find(host.id) == host.id
 
     async def test_an_empty_session_is_found_by_its_whole_id_only(
-        self, directory: SessionDirectory, place: Place
+        self, directory: SessionDirectory, place: Opened
     ) -> None:
-        await MemorySessions(place).create(record_of(id="20260916-101530-4f2a9c1e"))
+        await place.storage().create(record_of(id="20260916-101530-4f2a9c1e"))
         assert await directory.find("20260916-101530-4f2a9c1e") == "20260916-101530-4f2a9c1e"
         with pytest.raises(UnknownSession):
             await directory.find("20260916-101530-4f2a")
@@ -183,15 +186,15 @@ class TestFinding:
 
 class TestArchiving:
     async def test_everything_follows_under_a_new_id_and_the_old_one_is_free(
-        self, directory: SessionDirectory, place: Place
+        self, directory: SessionDirectory, place: Opened
     ) -> None:
         record = full_record()
         await directory.storage.create(record)
         before, title = said(record), record.title
         moved = await directory.archive(record)
         assert moved.id != record.id
-        assert set(place.sessions) == {moved.id}
-        loaded = await MemorySessions(place).load(moved.id)
+        assert place.ids() == {moved.id}
+        loaded = await place.storage().load(moved.id)
         assert said(loaded) == before | {"id": moved.id, "key": None, "session_id": None}
         assert (loaded.title, loaded.stamp) == (title, moved.stamp)
         assert moved.stamp is not None
@@ -199,7 +202,7 @@ class TestArchiving:
         assert moved.stamp.lineage != record.stamp.lineage
 
     async def test_what_memory_says_and_nobody_saved_yet_is_archived_too(
-        self, directory: SessionDirectory, place: Place
+        self, directory: SessionDirectory, place: Opened
     ) -> None:
         record = record_of(*turn("one"))
         await directory.storage.create(record)
@@ -208,30 +211,30 @@ class TestArchiving:
         assert await everything(place) == {moved.id: ["one", "Noted.", "two", "Noted."]}
 
     async def test_a_session_that_was_never_kept_is_created_in_its_new_place(
-        self, directory: SessionDirectory, place: Place
+        self, directory: SessionDirectory, place: Opened
     ) -> None:
         moved = await directory.archive(record_of(*turn("one")))
         assert await everything(place) == {moved.id: ["one", "Noted."]}
 
     async def test_the_originals_that_it_continues_stay_with_it(
-        self, directory: SessionDirectory, place: Place
+        self, directory: SessionDirectory, place: Opened
     ) -> None:
         record = record_of(*turn("one"))
         original = record_of(*turn("zero"), continued_in=record.id)
         for one in (record, original):
             await directory.storage.create(one)
         moved = await directory.archive(record)
-        assert (await MemorySessions(place).load(original.id)).continued_in == moved.id
+        assert (await place.storage().load(original.id)).continued_in == moved.id
         assert await directory.delete(moved.id) == (original.id, moved.id)
 
     @pytest.mark.parametrize("theirs", ["saved", "deleted", "reborn"])
     @pytest.mark.parametrize("way", ["archive", "renew"])
     async def test_what_somebody_else_did_meanwhile_stays_and_nothing_is_moved(
-        self, directory: SessionDirectory, place: Place, theirs: str, way: str
+        self, directory: SessionDirectory, place: Opened, theirs: str, way: str
     ) -> None:
         record = record_of(*turn("mine"))
         await directory.storage.create(record)
-        other = MemorySessions(place)
+        other = place.storage()
         if theirs == "saved":
             loaded = await other.load(record.id)
             loaded.messages += turn("theirs")
@@ -251,7 +254,7 @@ class TestArchiving:
 
 class TestRenewing:
     async def test_the_id_stays_for_a_fresh_conversation_of_a_new_lineage(
-        self, directory: SessionDirectory, place: Place
+        self, directory: SessionDirectory, place: Opened
     ) -> None:
         record = full_record()
         first = await directory.storage.create(record)
@@ -265,71 +268,70 @@ class TestRenewing:
         assert record.stamp is not None
         assert record.stamp.revision == 1
         assert record.stamp.lineage != first.lineage
-        assert said(await MemorySessions(place).load(session_id)) == said(record)
-        archived = await MemorySessions(place).load(past.id)
+        assert said(await place.storage().load(session_id)) == said(record)
+        archived = await place.storage().load(past.id)
         assert said(archived) == before | {"id": past.id, "key": None, "session_id": None}
         assert archived.title == title
         assert [head.id for head in await all_heads(directory.storage)] == [past.id], "the fresh one is empty"
         record.messages += turn("again")
         await directory.keep(record)
-        assert (await MemorySessions(place).load(session_id)).title == "again"
+        assert (await place.storage().load(session_id)).title == "again"
 
-    async def test_an_empty_conversation_is_not_archived(self, directory: SessionDirectory, place: Place) -> None:
+    async def test_an_empty_conversation_is_not_archived(self, directory: SessionDirectory, place: Opened) -> None:
         instructions = message("system", "Be brief.", additional_properties=mark("mm", INSTRUCTIONS))
         for record in (record_of(), record_of(instructions, state={"allowed": ["rm"]})):
             await directory.storage.create(record)
-            kept = dict(place.sessions)
+            kept = await everything(place)
             assert is_empty(record)
             assert await directory.renew(record) is None
-            assert place.sessions == kept
+            assert await everything(place) == kept
             assert record.state == {}, "what was allowed in the old conversation is not allowed in the new one"
             await directory.keep(record)
 
     async def test_a_conversation_of_which_only_an_error_is_left_is_archived(
-        self, directory: SessionDirectory, place: Place
+        self, directory: SessionDirectory, place: Opened
     ) -> None:
         record = record_of(errors=journal_of("Is the port 8080?"))
         await directory.storage.create(record)
         past = await directory.renew(record)
         assert past is not None
-        assert (await MemorySessions(place).load(past.id)).title == "Is the port 8080?"
+        (head,) = await all_heads(place.storage())
+        assert (head.id, head.title) == (past.id, "Is the port 8080?")
 
-    async def test_an_id_that_was_given_out_is_not_drawn_again(self, place: Place) -> None:
-        storage = Failing(place, "create", 2)
+    async def test_an_id_that_was_given_out_is_not_drawn_again(self, place: Opened) -> None:
+        storage = Failing(place.storage(), "create", 2)
         directory = SessionDirectory(storage, now=lambda: LATER)
         record = record_of(*turn("one"))
-        await MemorySessions(place).create(record)
+        await place.storage().create(record)
         with pytest.raises(SaveFailed):
             await directory.renew(record)
-        await MemorySessions(place).create(record_of(*turn("theirs"), id=record.id))
+        await place.storage().create(record_of(*turn("theirs"), id=record.id))
         with pytest.raises(StateConflict):
             await directory.keep(record)
 
 
-class Failing(MemorySessions):
-    """A storage whose n-th call of a verb fails, before or after it did its work."""
+class Failing:
+    """A storage whose n-th call of a verb fails: before its work, or after it where that is not proven durable."""
 
-    def __init__(self, place: Place, verb: str, number: int, *, error: type[Exception] = SaveFailed) -> None:
-        super().__init__(place)
+    def __init__(self, storage: SessionStorage, verb: str, number: int, *, error: type[Exception] = SaveFailed) -> None:
+        self._storage = storage
         self._verb = verb
-        self._number = number
+        self._left = number
         self._error = error
-
-    def _called(self, verb: str) -> bool:
-        self._number -= verb == self._verb
-        return verb == self._verb and self._number == 0
+        self.load, self.page, self.search = storage.load, storage.page, storage.search
 
     async def create(self, record: SessionRecord) -> Stamp:
-        return await self._failing("create", super().create, record)
+        return await self._failing("create", self._storage.create, record)
 
     async def save(self, record: SessionRecord) -> Stamp:
-        return await self._failing("save", super().save, record)
+        return await self._failing("save", self._storage.save, record)
 
     async def delete(self, session_id: str, *, expected: Stamp | None = None) -> bool:
-        return await self._failing("delete", super().delete, session_id, expected=expected)
+        return await self._failing("delete", self._storage.delete, session_id, expected=expected)
 
-    async def _failing(self, verb: str, work: Any, *arguments: Any, **options: Any) -> Any:
-        fails = self._called(verb)
+    async def _failing(self, verb: str, work: Callable[..., Awaitable[T]], *arguments: Any, **options: Any) -> T:
+        self._left -= verb == self._verb
+        fails = verb == self._verb and self._left == 0
         if fails and self._error is not NotProvenDurable:
             raise self._error("The disk refused.")
         result = await work(*arguments, **options)
@@ -350,11 +352,11 @@ class TestCrashes:
     @pytest.mark.parametrize(("verb", "number"), STEPS)
     @pytest.mark.parametrize("way", ["archive", "renew"])
     async def test_at_every_step_the_conversation_is_in_one_place_or_both(
-        self, place: Place, way: str, verb: str, number: int, error: type[Exception]
+        self, place: Opened, way: str, verb: str, number: int, error: type[Exception]
     ) -> None:
         record = record_of(*turn("precious"))
-        await MemorySessions(place).create(record)
-        directory = SessionDirectory(Failing(place, verb, number, error=error), now=lambda: LATER)
+        await place.storage().create(record)
+        directory = SessionDirectory(Failing(place.storage(), verb, number, error=error), now=lambda: LATER)
         if (way, verb, number) == ("archive", "create", 2):
             await directory.archive(record)  # it has no such step
             return
@@ -366,23 +368,23 @@ class TestCrashes:
         if isinstance(caught.value, MafMemoryError) and places != [record.id]:
             assert any(f"is kept as {one}." in str(caught.value) for one in places) or (verb, number) == ("create", 1)
 
-    async def test_where_the_fresh_conversation_could_not_be_kept_the_next_keep_creates_it(self, place: Place) -> None:
+    async def test_where_the_fresh_conversation_could_not_be_kept_the_next_keep_creates_it(self, place: Opened) -> None:
         record = record_of(*turn("precious"))
-        await MemorySessions(place).create(record)
-        directory = SessionDirectory(Failing(place, "create", 2), now=lambda: LATER)
+        await place.storage().create(record)
+        directory = SessionDirectory(Failing(place.storage(), "create", 2), now=lambda: LATER)
         with pytest.raises(SaveFailed, match=r"The disk refused\. The conversation is kept as 2026"):
             await directory.renew(record)
         assert (record.messages, record.stamp) == ([], None)
-        assert record.id not in place.sessions
+        assert record.id not in place.ids()
         record.messages += turn("fresh")
         await directory.keep(record)
-        assert sorted(await everything(place)) == sorted(place.sessions)
+        assert (await everything(place)).keys() == place.ids()
         assert (await everything(place))[record.id] == ["fresh", "Noted."]
 
 
 class TestDeleting:
     async def test_a_session_goes_with_all_that_it_continues_and_nothing_else(
-        self, directory: SessionDirectory, place: Place
+        self, directory: SessionDirectory, place: Opened
     ) -> None:
         newest, other = record_of(*turn("newest")), record_of(*turn("other"))
         older = record_of(*turn("older"), continued_in=newest.id)
@@ -394,32 +396,32 @@ class TestDeleting:
         deleted = await directory.delete(newest.id)
         assert deleted[-1] == newest.id
         assert set(deleted) == {newest.id, older.id, oldest.id, branch.id}
-        assert set(place.sessions) == {other.id, foreign.id}
+        assert place.ids() == {other.id, foreign.id}
 
-    async def test_an_original_is_deleted_alone(self, directory: SessionDirectory, place: Place) -> None:
+    async def test_an_original_is_deleted_alone(self, directory: SessionDirectory, place: Opened) -> None:
         newest = record_of(*turn("newest"))
         older = record_of(*turn("older"), continued_in=newest.id)
         for record in (newest, older):
             await directory.storage.create(record)
         assert await directory.delete(older.id) == (older.id,)
-        assert set(place.sessions) == {newest.id}
+        assert place.ids() == {newest.id}
 
-    async def test_a_ring_of_originals_ends(self, directory: SessionDirectory, place: Place) -> None:
+    async def test_a_ring_of_originals_ends(self, directory: SessionDirectory, place: Opened) -> None:
         one, other = record_of(*turn("one")), record_of(*turn("other"))
         one.continued_in, other.continued_in = other.id, one.id
         for record in (one, other):
             await directory.storage.create(record)
         assert set(await directory.delete(one.id)) == {one.id, other.id}
-        assert place.sessions == {}
+        assert place.ids() == set()
 
-    async def test_an_interrupted_deletion_is_finished_by_the_next(self, place: Place) -> None:
+    async def test_an_interrupted_deletion_is_finished_by_the_next(self, place: Opened) -> None:
         newest = record_of(*turn("newest"))
         older = record_of(*turn("older"), continued_in=newest.id)
         for record in (newest, older):
-            await MemorySessions(place).create(record)
+            await place.storage().create(record)
         with pytest.raises(Crash):
-            await SessionDirectory(Failing(place, "delete", 2, error=Crash)).delete(newest.id)
-        assert set(place.sessions) == {newest.id}
+            await SessionDirectory(Failing(place.storage(), "delete", 2, error=Crash)).delete(newest.id)
+        assert place.ids() == {newest.id}
         assert await directory_on(place).delete(newest.id) == (newest.id,)
 
     @pytest.mark.parametrize("session_id", ["20260916-101530-00000000", "../x", "", "20260916"])

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from datetime import timedelta, timezone
+from itertools import product
 
 from maf_memory.authorship import INSTRUCTIONS, mark
 from maf_memory.sessions.contract.base import MORNING, EngineUnderTest, all_heads, journal_of, message, record_of, turn
@@ -119,6 +120,21 @@ class PagingContract(EngineUnderTest):
         await storage.create(record)
         (head,) = (await (await self.open()).page()).heads
         assert (head.title, head.turns, head.error_count) == ("Is the port?", 0, 2)
+
+    async def test_a_title_from_an_error_gives_way_to_the_first_question_also_in_the_same_process(self) -> None:
+        storage = await self.open()
+        instructions = message("system", "Be brief.", additional_properties=mark("mm", INSTRUCTIONS))
+        for prepared, reloaded in product(([], [instructions]), (False, True)):
+            record = record_of(*prepared, errors=journal_of("This one failed."))
+            await storage.create(record)
+            if reloaded:
+                record = await (await self.open()).load(record.id)
+            record.messages = [*prepared, *turn("This one was answered.")]
+            await storage.save(record)
+            (head,) = (await (await self.open()).page()).heads
+            case = f"recorded instructions: {len(prepared)}, loaded again: {reloaded}"
+            assert (head.title, head.error_count) == ("This one was answered.", 1), case
+            await storage.delete(record.id)
 
     async def test_a_title_stays_when_its_question_is_compacted_away(self) -> None:
         storage = await self.open()
