@@ -21,6 +21,7 @@ from maf_memory.errors import (
 from maf_memory.sessions.contract.base import MORNING, all_heads, journal_of, message, record_of, said, texts, turn
 from maf_memory.sessions.contract.keeping import full_record
 from maf_memory.sessions.directory import SessionDirectory, is_empty
+from maf_memory.sessions.files import FileSessions
 from maf_memory.sessions.ids import is_id
 from maf_memory.sessions.memory import MemorySessions
 from maf_memory.sessions.record import SessionRecord
@@ -182,6 +183,22 @@ class TestFinding:
         assert await directory.find("20260916-101530-4f2a9c1e") == "20260916-101530-4f2a9c1e"
         with pytest.raises(UnknownSession):
             await directory.find("20260916-101530-4f2a")
+
+
+class TestDamaged:
+    async def test_a_damaged_session_is_found_and_deleted_and_stands_in_nobodys_way(self, tmp_path: Path) -> None:
+        storage = FileSessions(tmp_path / "sessions")
+        directory = SessionDirectory(storage, now=lambda: LATER)
+        damaged, sound = record_of(*turn("damaged"), id="20260916-101530-4f2a9c1e"), record_of(*turn("sound"))
+        for record in (damaged, sound):
+            await storage.create(record)
+        storage.path_of(damaged.id).write_bytes(b"\0" * 64)
+        assert await directory.find("20260916-101530-4f2a") == damaged.id
+        assert await directory.find(damaged.id) == damaged.id
+        await directory.renew(sound)
+        assert storage.path_of(damaged.id).read_bytes() == b"\0" * 64
+        assert await directory.delete(damaged.id) == (damaged.id,)
+        assert not storage.path_of(damaged.id).exists()
 
 
 class TestArchiving:
