@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from hypothesis import HealthCheck, settings
+
 from maf_memory.sessions.files import FileSessions
 from maf_memory.sessions.memory import MemorySessions, Place
 from maf_memory.sessions.storage import SessionStorage
 
 ENGINES = ("files", "memory")
+STEADY = settings(
+    derandomize=True,
+    deadline=None,
+    max_examples=50,
+    stateful_step_count=25,
+    suppress_health_check=list(HealthCheck),
+)
 
 
 class Opened:

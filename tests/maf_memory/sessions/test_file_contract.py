@@ -7,12 +7,12 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
 
 from maf_memory.sessions.contract import StorageContract
 from maf_memory.sessions.contract.machine import StorageMachine
 from maf_memory.sessions.files import FileSessions
 from maf_memory.sessions.storage import SessionStorage
+from tests.maf_memory.sessions.storages import STEADY
 
 
 class TestFileSessions(StorageContract):
@@ -40,10 +40,4 @@ class FileMachine(StorageMachine):
 
 
 class TestFileMachine(FileMachine.TestCase):  # type: ignore[misc, valid-type]
-    settings = settings(
-        derandomize=True,
-        deadline=None,
-        max_examples=40,
-        stateful_step_count=25,
-        suppress_health_check=list(HealthCheck),
-    )
+    settings = STEADY

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, settings
 
 from maf_memory.sessions.contract import StorageContract
 from maf_memory.sessions.contract.machine import StorageMachine
 from maf_memory.sessions.memory import MemorySessions, Place
 from maf_memory.sessions.storage import SessionStorage
+from tests.maf_memory.sessions.storages import STEADY
 
 
 class TestMemorySessions(StorageContract):
@@ -33,10 +33,4 @@ class MemoryMachine(StorageMachine):
 
 
 class TestMemoryMachine(MemoryMachine.TestCase):  # type: ignore[misc, valid-type]
-    settings = settings(
-        derandomize=True,
-        deadline=None,
-        max_examples=60,
-        stateful_step_count=25,
-        suppress_health_check=list(HealthCheck),
-    )
+    settings = STEADY
