@@ -10,6 +10,7 @@ framework.
 :func:`ask`                     one question, one answer; a turn that fails leaves no trace
 :class:`KeepWhatWasDone`        the other ending of a turn, for agents whose tools have effects
 :func:`open_root`               the private folder under which all of it is kept
+:mod:`maf_memory.sessions`      every conversation of a project, one readable file a session
 :mod:`maf_memory.chat`          the chat clients: offline, script, openai
 :mod:`maf_memory.errors`        the family of errors
 ==============================  =====================================================================
