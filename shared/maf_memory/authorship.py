@@ -6,7 +6,7 @@ properties. Titles, recall, search, replay and exports go by that mark, never by
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -37,3 +37,12 @@ def program_kind(properties: object) -> str | None:
 def is_question(message: Message) -> bool:
     """Whether a person asked it: a user message that no program wrote."""
     return message.role == "user" and program_kind(message.additional_properties) is None
+
+
+def recorded_instructions(messages: Sequence[Message]) -> list[Message]:
+    """Return the leading message that records the instructions for a reader, if there is one.
+
+    A resumed conversation runs under the current instructions, so the model is never sent the recorded ones.
+    """
+    leading = messages[:1]
+    return [one for one in leading if one.role == "system" and program_kind(one.additional_properties) == INSTRUCTIONS]

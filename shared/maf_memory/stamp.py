@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import secrets
-from dataclasses import dataclass
+
+import msgspec
 
 MAXIMUM_REVISION = 2**53
 """The largest integer that every JSON reader keeps exactly; a revision never gets there by saving."""
@@ -12,8 +13,7 @@ MAXIMUM_REVISION = 2**53
 _LINEAGE = re.compile(r"[0-9a-f]{8,64}")
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
+class Stamp(msgspec.Struct, frozen=True, gc=False):
     """Which save of which file: ``lineage`` is drawn when the file is born, ``revision`` grows by one a save."""
 
     lineage: str

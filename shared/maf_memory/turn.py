@@ -207,19 +207,20 @@ def _refuse_open_calls(messages: Sequence[Message]) -> None:
 
 def _append(session: AgentSession, messages: Sequence[Message]) -> None:
     history = history_of(session)
-    kept = [*history, *map(_settled, messages)]
+    kept = [*history, *map(settled, messages)]
     session.state.setdefault(HISTORY_SOURCE_ID, {})["messages"] = kept
 
 
 def _settle(session: AgentSession, before: int) -> None:
     """Give every new message an id and sound text, before anything records it."""
     history = history_of(session)
-    settled = [_settled(message) for message in history[before:]]
-    if settled:
-        session.state[HISTORY_SOURCE_ID]["messages"] = [*history[:before], *settled]
+    new = [settled(message) for message in history[before:]]
+    if new:
+        session.state[HISTORY_SOURCE_ID]["messages"] = [*history[:before], *new]
 
 
-def _settled(message: Message) -> Message:
+def settled(message: Message) -> Message:
+    """Return the message as it may be recorded: with an id, and without a lone surrogate anywhere."""
     if message.message_id is None:
         message.message_id = uuid.uuid4().hex
     serialised = message.to_dict()

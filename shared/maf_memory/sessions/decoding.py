@@ -20,7 +20,7 @@ from maf_memory.sessions.journal import Journal
 from maf_memory.sessions.layout import EXPECTED, FORMAT, HEADER, OPTIONAL, Around, around, in_order
 from maf_memory.sessions.migrations import as_of_today
 from maf_memory.sessions.record import Head, SessionRecord
-from maf_memory.sessions.titles import title_of
+from maf_memory.sessions.titles import settled_title, title_of
 from maf_memory.stamp import Stamp
 from maf_memory.text import one_line
 
@@ -76,7 +76,7 @@ def decode(content: bytes, path: Path) -> Read:
         messages=messages,
         state=document["state"],
         errors=Journal.decode(document.get("errors")),
-        title=head.title if messages else "",
+        title=settled_title(head.title, messages),
         key=head.key,
         session_id=document.get("session_id"),
         service_session_id=document.get("service_session_id"),
@@ -171,7 +171,7 @@ def _time(document: dict[str, Any], field: str, path: Path) -> datetime:
 def encode_around(record: SessionRecord, stamp: Stamp, path: Path, *, turns: int) -> Around:
     """Return what stands around the record's messages, proven to decode to the same values again.
 
-    The record is given its title; ``turns`` is how many questions of a person it holds.
+    The record is given its title once that is settled; ``turns`` is how many questions of a person it holds.
 
     Raises:
         SaveFailed: something in it could not be read back.
@@ -207,7 +207,7 @@ def encode_around(record: SessionRecord, stamp: Stamp, path: Path, *, turns: int
         raise unreadable(path, error.found) from error
     except (ValueError, TypeError, RecursionError) as error:
         raise unreadable(path, str(error)) from error
-    record.title = title
+    record.title = settled_title(title, record.messages)
     return parts
 
 

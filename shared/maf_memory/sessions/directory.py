@@ -13,6 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from weakref import WeakSet
 
+from maf_memory.authorship import recorded_instructions
 from maf_memory.errors import (
     AmbiguousSession,
     FileRefused,
@@ -25,7 +26,6 @@ from maf_memory.errors import (
 from maf_memory.sessions.copies import copied_record
 from maf_memory.sessions.ids import new_id
 from maf_memory.sessions.journal import Journal
-from maf_memory.sessions.native import recorded_instructions
 from maf_memory.sessions.record import SessionRecord, local_now
 from maf_memory.sessions.storage import SessionStorage
 from maf_memory.stamp import Stamp

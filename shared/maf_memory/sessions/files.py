@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ from maf_memory.sessions.decoding import decode, document_of, encode_around, unr
 from maf_memory.sessions.folder import SessionFolder
 from maf_memory.sessions.layout import Around
 from maf_memory.sessions.record import Damaged, Head, SessionRecord
-from maf_memory.sessions.storage import Cursor, Page
+from maf_memory.sessions.storage import Cursor, Page, place_in_listing
 from maf_memory.sessions.written import Written
 from maf_memory.stamp import Stamp, first_stamp
 from maf_memory.threads import finished_in_thread
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from maf_memory.sessions.found import Found
 
-_LAST = datetime.max.replace(tzinfo=UTC)
 
 Progress = Callable[[int, int], None]
 
@@ -232,10 +231,11 @@ class FileSessions:
                 damaged.append(one)
             elif one.title:
                 heads.append(one)
-        heads.sort(key=_place)
+        heads.sort(key=_by_id)
+        heads.sort(key=_by_activity, reverse=True)  # by the instant, whatever the offset; equal ones stay by id
         if after is not None:
-            place = _place(after)
-            heads = [head for head in heads if _place(head) > place]
+            place = place_in_listing(after)
+            heads = [head for head in heads if place_in_listing(head) > place]
         shown = heads if limit is None else heads[:limit]
         if len(shown) < len(heads):
             return Page(shown, (), Cursor(shown[-1].updated, shown[-1].id))
@@ -287,6 +287,5 @@ def _told(found: Stamp | None, known: Stamp | None) -> str:
     return str(found)
 
 
-def _place(one: Head | Cursor) -> tuple[timedelta, str]:
-    """Order by instant, newest first, then by id; local times compared as they are written would misorder."""
-    return _LAST - one.updated.astimezone(UTC), one.id
+_by_id = attrgetter("id")
+_by_activity = attrgetter("updated")

@@ -69,8 +69,7 @@ class SessionFolder:
                     session_id = _id_of(name)
                     if session_id is None:
                         continue
-                    file = self.file(session_id)
-                    head = read_head(folder, name, file.path, file.read)
+                    head = read_head(folder, name, session_id, self.file)
                     if head is not None:
                         yield head
         except FileNotFoundError:

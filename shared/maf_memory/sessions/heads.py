@@ -12,14 +12,13 @@ import stat
 import sys
 from collections.abc import Callable
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from maf_memory.disk import Folder
 from maf_memory.errors import FileRefused
-from maf_memory.reading import reason
+from maf_memory.reading import ReadFile, reason
 from maf_memory.sessions.decoding import decode
 from maf_memory.sessions.layout import FORMAT
 from maf_memory.sessions.record import Damaged, Head
@@ -27,6 +26,7 @@ from maf_memory.stamp import Stamp
 
 BLOCK = 4096
 _LONGEST_HEAD = 1024 * 1024
+_AS_WRITTEN = b'\n"messages": [\n'
 _MESSAGES = re.compile(rb'(?<!\\)"messages"\s*:\s*\[')
 _END = re.compile(rb"\]\s*\}\s*\Z")
 _TAIL = 256
@@ -57,24 +57,24 @@ class _Fields(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 _decoded = msgspec.json.Decoder(_Fields, strict=True).decode
 
 
-def read_head(folder: Folder, name: str, path: Path, read_whole: Callable[[], bytes | None]) -> Head | Damaged | None:
+def read_head(folder: Folder, name: str, session_id: str, file_of: Callable[[str], ReadFile]) -> Head | Damaged | None:
     """Return the head of one file, or why it has none; ``None`` when it is gone.
 
-    ``read_whole`` is asked only where the head or the end of the file is not as expected: it then decides.
+    ``file_of`` is asked for the file only where its head or its end is not as expected: then the whole of it decides.
     """
-    session_id = name.removesuffix(".json")
     try:
         descriptor = folder.open(name)
         try:
             head = _head_of(descriptor, session_id)
         finally:
             os.close(descriptor)
-        return head if head is not None else _judged(path, read_whole)
+        return head if head is not None else _judged(file_of(session_id))
     except FileNotFoundError:
         return None
     except FileRefused as error:
-        return Damaged(session_id, path, str(error))
+        return Damaged(session_id, error.path, str(error))
     except OSError as error:
+        path = file_of(session_id).path
         link = path.is_symlink()
         return Damaged(session_id, path, "it is a symbolic link" if link else f"it cannot be read ({reason(error)})")
 
@@ -82,17 +82,17 @@ def read_head(folder: Folder, name: str, path: Path, read_whole: Callable[[], by
 def _head_of(descriptor: int, session_id: str) -> Head | None:
     """Return the head when nothing about the file is suspicious."""
     block = os.read(descriptor, BLOCK)
-    found = _MESSAGES.search(block)
-    while found is None and len(block) < _LONGEST_HEAD and (more := os.read(descriptor, len(block))):
+    end = _end_of_head(block)
+    while end < 0 and len(block) < _LONGEST_HEAD and (more := os.read(descriptor, len(block))):
         block += more
-        found = _MESSAGES.search(block)
-    if found is None:
+        end = _end_of_head(block)
+    if end < 0:
         return None
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode) or not _ends_well(descriptor, status.st_size, block):
         return None
     try:
-        fields = _decoded(block[: found.start()].rstrip(b", \r\n\t") + b"}")
+        fields = _decoded(block[:end].rstrip(b", \r\n\t") + b"}")
     except (ValueError, RecursionError):
         return None
     stamp = Stamp(fields.lineage, fields.revision)
@@ -115,16 +115,24 @@ def _head_of(descriptor: int, session_id: str) -> Head | None:
     )
 
 
+def _end_of_head(block: bytes) -> int:
+    """Return where the messages begin, or -1: at first sight in the package's own layout, else in any other."""
+    end = block.find(_AS_WRITTEN)
+    if end < 0 and (found := _MESSAGES.search(block)) is not None:
+        return found.start()
+    return end
+
+
 def _ends_well(descriptor: int, size: int, block: bytes) -> bool:
     if size <= len(block):
         tail = block[-_TAIL:]
     else:
         os.lseek(descriptor, max(0, size - _TAIL), os.SEEK_SET)
         tail = os.read(descriptor, _TAIL)
-    return _END.search(tail) is not None and b"\0" not in tail
+    return (tail.endswith(b"]\n}\n") or _END.search(tail) is not None) and b"\0" not in tail
 
 
-def _judged(path: Path, read_whole: Callable[[], bytes | None]) -> Head | None:
+def _judged(file: ReadFile) -> Head | None:
     """Return what the strict decoder says of the whole file."""
-    content = read_whole()
-    return None if content is None else decode(content, path).head
+    content = file.read()
+    return None if content is None else decode(content, file.path).head

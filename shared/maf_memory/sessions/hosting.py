@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING
 
 from agent_framework import AgentSession, SessionStore
 
+from maf_memory.authorship import recorded_instructions
 from maf_memory.checkpoint import HISTORY_SOURCE_ID, history_of
 from maf_memory.errors import FileRefused, SaveFailed, UnknownSession
 from maf_memory.sessions.copies import copied_record
 from maf_memory.sessions.ids import id_of_key
-from maf_memory.sessions.native import agent_session, recorded_instructions, take_session
+from maf_memory.sessions.native import agent_session, take_session
 from maf_memory.sessions.record import SessionRecord, local_now
 from maf_memory.text import one_line, sound
-from maf_memory.turn import _settled as settled
+from maf_memory.turn import settled as settled
 
 if TYPE_CHECKING:
     from agent_framework import Message

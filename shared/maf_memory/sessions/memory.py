@@ -9,7 +9,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
@@ -18,12 +17,12 @@ from maf_memory.errors import FileRefused, SaveFailed, StateConflict, UnknownSes
 from maf_memory.lines import MessageLines
 from maf_memory.sessions.copies import copied_record
 from maf_memory.sessions.ids import is_id
-from maf_memory.sessions.native import agent_session, recorded_instructions, take_session
+from maf_memory.sessions.native import agent_session, take_session
 from maf_memory.sessions.query import parse_query
 from maf_memory.sessions.record import Head, SessionRecord
 from maf_memory.sessions.search import search_records
-from maf_memory.sessions.storage import Cursor, Page
-from maf_memory.sessions.titles import title_of, turns_of
+from maf_memory.sessions.storage import Cursor, Page, place_in_listing
+from maf_memory.sessions.titles import settled_title, title_of, turns_of
 from maf_memory.stamp import Stamp, first_stamp
 from maf_memory.text import one_line
 from maf_memory.threads import finished_in_thread
@@ -101,9 +100,9 @@ class MemorySessions:
             raise ValueError("a page has at least one head")
         with self.place.lock:
             kept = list(self.place.sessions.values())
-        heads = sorted((head for head in map(_head, kept) if head.title), key=_place_in_listing)
+        heads = sorted((head for head in map(_head, kept) if head.title), key=place_in_listing)
         if after is not None:
-            heads = [head for head in heads if _place_in_listing(head) > _place_in_listing(after)]
+            heads = [head for head in heads if place_in_listing(head) > place_in_listing(after)]
         shown = heads if limit is None else heads[:limit]
         more = len(shown) < len(heads)
         return Page(shown, (), Cursor(shown[-1].updated, shown[-1].id) if more else None)
@@ -120,9 +119,7 @@ class MemorySessions:
         copy.stamp = record.stamp = stamp
         title = title_of(copy.title, copy.messages, copy.errors)
         self.place.sessions[record.id] = Kept(stamp, copy, title)
-        # What an error gives is the title until something is said: the first question then decides.
-        said = copy.messages[len(recorded_instructions(copy.messages)) :]
-        copy.title = record.title = title if said else ""
+        copy.title = record.title = settled_title(title, copy.messages)
         return stamp
 
     def _refuse(self, session_id: str, found: Kept | None, expected: Stamp | None) -> NoReturn:
@@ -176,11 +173,3 @@ def _head(kept: Kept) -> Head:
         record.model,
         record.continued_in,
     )
-
-
-def _place_in_listing(one: Head | Cursor) -> tuple[timedelta, str]:
-    """Order by instant, newest first, then by id; local times compared as they are written would misorder."""
-    return _LAST - one.updated.astimezone(UTC), one.id
-
-
-_LAST = datetime.max.replace(tzinfo=UTC)

@@ -7,13 +7,13 @@ themselves are shared: nobody changes a recorded message in place. What else the
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from maf_memory.authorship import INSTRUCTIONS, program_kind
+from maf_memory.authorship import recorded_instructions
 from maf_memory.checkpoint import HISTORY_SOURCE_ID, history_of
 from maf_memory.errors import FileRefused, SaveFailed
 from maf_memory.lines import MessageLines
@@ -21,20 +21,11 @@ from maf_memory.payload import framework_version, restored, serialised
 from maf_memory.text import one_line
 
 if TYPE_CHECKING:
-    from agent_framework import AgentSession, Message
+    from agent_framework import AgentSession
 
     from maf_memory.sessions.record import SessionRecord
 
 _BESIDE_THE_MESSAGES = ("state", "service_session_id", "session_id")
-
-
-def recorded_instructions(messages: Sequence[Message]) -> list[Message]:
-    """Return the leading message that records the instructions for a reader, if there is one.
-
-    A resumed conversation runs under the current instructions, so the model is never sent the recorded ones.
-    """
-    leading = messages[:1]
-    return [one for one in leading if one.role == "system" and program_kind(one.additional_properties) == INSTRUCTIONS]
 
 
 def agent_session(record: SessionRecord) -> AgentSession:

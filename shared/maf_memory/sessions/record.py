@@ -7,6 +7,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from maf_memory.sessions.journal import Journal
 from maf_memory.stamp import Stamp
 
@@ -36,7 +38,7 @@ class SessionRecord:
     state: dict[str, Any] = field(default_factory=dict)
     errors: Journal = field(default_factory=Journal)
     title: str = ""
-    """The title once it is settled; empty while there is no question. See :func:`maf_memory.sessions.titles.title_of`."""
+    """The title once it is settled (:mod:`maf_memory.sessions.titles`); empty while nothing was said."""
     key: str | None = None
     """A host's own id of this session, where it has one."""
     session_id: str | None = None
@@ -49,8 +51,7 @@ class SessionRecord:
     stamp: Stamp | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(msgspec.Struct, frozen=True, gc=False):
     """What stands before the messages of a session: all that a listing shows, without its conversation."""
 
     id: str

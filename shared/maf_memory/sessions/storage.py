@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
 from maf_memory.sessions.record import Damaged, Head, SessionRecord
 from maf_memory.stamp import Stamp
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from agent_framework import Message
 
     from maf_memory.sessions.found import Found
@@ -26,6 +25,17 @@ class Cursor:
 
     updated: datetime
     id: str
+
+
+_LAST = datetime.max.replace(tzinfo=UTC)
+
+
+def place_in_listing(one: Head | Cursor) -> tuple[timedelta, str]:
+    """Return what a listing is ordered by: the instant, newest first, then the id.
+
+    Local times compared as they are written would misorder.
+    """
+    return _LAST - one.updated.astimezone(UTC), one.id
 
 
 @dataclass(frozen=True, slots=True)

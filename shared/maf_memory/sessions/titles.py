@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from maf_memory.authorship import is_question
+from maf_memory.authorship import is_question, recorded_instructions
 
 if TYPE_CHECKING:
     from agent_framework import Message
@@ -21,14 +21,17 @@ def title_of(settled: str, messages: Sequence[Message], errors: Journal) -> str:
 
     An empty title says that the conversation has nothing to show: no question was ever asked.
     """
-    if settled and messages:
+    if settled:
         return settled
     for message in messages:
         if is_question(message):
             return as_title(message.text) or f"[{message.contents[0].type if message.contents else 'empty'}]"
-    if settled:
-        return settled
     return next((as_title(question) for question in errors.questions() if question.strip()), "")
+
+
+def settled_title(title: str, messages: Sequence[Message]) -> str:
+    """Return the title that stays: none until something is said, so that the first question decides after an error."""
+    return title if len(messages) > len(recorded_instructions(messages)) else ""
 
 
 def as_title(text: str) -> str:
