@@ -1,0 +1,1 @@
+"""mini-me: a small local agent whose conversations live beside the project as readable files."""

@@ -1,0 +1,1 @@
+"""The tools that the agent may use on a project."""
