@@ -51,6 +51,10 @@ class KeepWhatWasDone:
         """Take note of an update."""
         self._updates.append(update)
 
+    def so_far(self) -> list[Message]:
+        """Return what was done until now; a call that is running has the result :data:`INTERRUPTED`."""
+        return self._done()
+
     def kept(self, question: Message, error: BaseException) -> list[Message]:
         """Return the question, what was done, and the note; or nothing."""
         messages = self._done()

@@ -10,7 +10,7 @@ a committed history behind a run that failed.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -83,12 +83,17 @@ def _ignore(text: str) -> None:
 async def ask(
     agent: SupportsAgentRun,
     session: AgentSession,
-    question: str,
+    question: str | Message,
     *,
+    before: Sequence[Message] = (),
     on_text: Callable[[str], None] = _ignore,
     ending: Ending | None = None,
+    options: Mapping[str, Any] | None = None,
 ) -> Answer:
     """Put ``question`` to the agent and return its answer; ``on_text`` gets each piece of text as it arrives.
+
+    A question that is more than a text is a message; ``before`` are messages that go ahead of it, such as those that a
+    program adds. ``options`` are the framework's own for this one run.
 
     Every recorded message has an id, so that a turn which repeats the one before it is not taken for a duplicate. Text
     is made sound on entry: a lone surrogate, in the question or in the answer, becomes U+FFFD. Whatever is raised, the
@@ -101,10 +106,12 @@ async def ask(
         EmptyAnswer: the model returned nothing, or nothing after its tools ran.
         BaseException: anything else, ``CancelledError`` included, as it came.
     """
-    if not question.strip():
+    message = Message("user", [sound(question)]) if isinstance(question, str) else question
+    if not any(content.type != "text" or (content.text or "").strip() for content in message.contents):
         raise ValueError("a question is needed")
+    sent = [settled(one) for one in (*before, message)]
     with _one_turn(session):
-        return await _turn(agent, session, question, on_text, Discard() if ending is None else ending)
+        return await _turn(agent, session, sent, on_text, Discard() if ending is None else ending, options)
 
 
 _asked: set[int] = set()
@@ -124,15 +131,21 @@ def _one_turn(session: AgentSession) -> Iterator[None]:
 
 
 async def _turn(
-    agent: SupportsAgentRun, session: AgentSession, question: str, on_text: Callable[[str], None], ending: Ending
+    agent: SupportsAgentRun,
+    session: AgentSession,
+    sent: list[Message],
+    on_text: Callable[[str], None],
+    ending: Ending,
+    options: Mapping[str, Any] | None,
 ) -> Answer:
     middleware = list(ending.middleware)
     watching: dict[str, Any] = {"middleware": middleware} if middleware else {}
+    if options is not None:
+        watching["options"] = dict(options)
     checkpoint = copied_session(session)
     before = len(history_of(session))
-    message = Message("user", [sound(question)], message_id=uuid.uuid4().hex)
     try:
-        response = await _run(agent, session, message, on_text, ending, watching)
+        response = await _run(agent, session, sent, on_text, ending, watching)
         if _is_empty(response):
             raise EmptyAnswer("The model returned an empty answer.")
         _settle(session, before)
@@ -140,8 +153,8 @@ async def _turn(
     except BaseException as error:
         put_back(session, checkpoint)
         outcome = "The conversation is as it was before the question."
-        if kept := ending.kept(message, error):
-            _append(session, kept)
+        if kept := ending.kept(sent[-1], error):
+            _append(session, [*sent[:-1], *kept])
             outcome = "What was done until then is kept in the conversation."
         if isinstance(error, TurnFailed):
             raise type(error)(f"{error} {outcome}") from error.__cause__
@@ -152,13 +165,13 @@ async def _turn(
 async def _run(
     agent: SupportsAgentRun,
     session: AgentSession,
-    message: Message,
+    sent: list[Message],
     on_text: Callable[[str], None],
     ending: Ending,
     watching: dict[str, Any],
 ) -> AgentResponse[Any]:
     stream: ResponseStream[AgentResponseUpdate, AgentResponse[Any]]
-    stream = agent.run([message], stream=True, session=session, **watching)
+    stream = agent.run(list(sent), stream=True, session=session, **watching)
     try:
         while (update := await _next(stream)) is not None:
             ending.saw(update)
