@@ -97,8 +97,19 @@ class KeepWhatWasDone:
                 completed.append(Message("tool", results))
         return completed
 
+    def why(self, error: BaseException) -> str:
+        """Return why the turn broke off, as the note says it; a program that knows more says more."""
+        return "it was interrupted" if isinstance(error, asyncio.CancelledError) else str(error).rstrip(".")
+
+    def did_not_run(self, call_id: str, why: str | None) -> None:
+        """Take note that a call which is under way has not got to run its tool; ``None`` says that now it does."""
+        if why is None:
+            self._calls.results.pop(call_id, None)
+        else:
+            self._calls.results[call_id] = why
+
     def _note(self, error: BaseException) -> Message:
-        why = "it was interrupted" if isinstance(error, asyncio.CancelledError) else str(error).rstrip(".")
+        why = self.why(error)
         text = f"[The turn broke off: {why}. What stands above was done; the answer is incomplete.]"
         return Message("user", [text], additional_properties=mark(self._written_by, "note"))
 

@@ -1,0 +1,256 @@
+"""A conversation: takes a question, yields events. It knows neither terminals nor protocols.
+
+Storing hangs on it, never on a screen: before each tool runs, and at the end of each turn.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from agent_framework import Agent, InMemoryHistoryProvider, Message
+
+from maf_memory.authorship import mark
+from maf_memory.conversation import NotAConversation
+from maf_memory.errors import MafMemoryError, NotProvenDurable, StateConflict, TurnFailed, TurnUnderWay
+from maf_memory.turn import ask
+from mm import PROGRAM
+from mm.calls import Calls
+from mm.events import ErrorShown, Notice, Outcome, Text
+from mm.hooks import run_hooks
+from mm.turn_ending import TurnEnding, silence
+from mm.turns import Turn
+from mm.watchdog import Watchdog
+
+if TYPE_CHECKING:
+    from agent_framework import BaseChatClient
+
+    from mm.config import Config
+    from mm.keeper import Keeper
+    from mm.tools.spec import ToolSpec
+
+RETRIES = 2
+"""How often a model whose tool call was malformed is asked again."""
+
+WITHOUT_TOOLS: Mapping[str, Any] = {"tool_choice": "none"}
+
+
+class Conversation:
+    """The agent of a project at work on one conversation, turn after turn."""
+
+    def __init__(
+        self,
+        keeper: Keeper,
+        config: Config,
+        client: BaseChatClient[Any],
+        tools: Sequence[ToolSpec],
+        *,
+        secrets: Sequence[str] = (),
+    ) -> None:
+        """Begin where ``keeper`` stands; ``secrets`` are taken out of every error line."""
+        self.keeper = keeper
+        self._config = config
+        self._secrets = tuple(secrets)
+        self._specs = {spec.name: spec for spec in tools}
+        self._agent = Agent(
+            client,
+            config.instructions,
+            name=config.name,
+            tools=[spec.function for spec in tools],
+            context_providers=[InMemoryHistoryProvider()],
+        )
+        self._allowed: set[str] = set()
+        self._turn: Turn | None = None
+        self.unanswered: str | None = None
+        """The last question that left no trace: only here, until the next one, so that it can be recalled."""
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a turn is under way."""
+        return self._turn is not None and self._turn.outcome is None
+
+    def ask(self, question: str | Message, *, tools: bool = True) -> Turn:
+        """Begin a turn and return it at once: the question is taken down before anything is awaited.
+
+        Raises:
+            TurnUnderWay: the last question is not answered yet.
+            ValueError: the question is blank.
+        """
+        if self.is_busy:
+            raise TurnUnderWay("This conversation is already asked a question. Wait for its answer, or stop it.")
+        message = Message("user", [question]) if isinstance(question, str) else question
+        if not any(content.type != "text" or (content.text or "").strip() for content in message.contents):
+            raise ValueError("a question is needed")
+        self.unanswered = message.text
+        options = None if tools else WITHOUT_TOOLS
+        self._turn = Turn(lambda turn: self._run(turn, message, options))
+        return self._turn
+
+    def begin_anew(self) -> None:
+        """Begin a new conversation; what was allowed for the old one is allowed no more.
+
+        Raises:
+            TurnUnderWay: a turn is under way.
+        """
+        self._refuse_busy()
+        self.keeper.begin_anew()
+        self._allowed.clear()
+        self.unanswered = None
+
+    async def resume(self, prefix: str) -> None:
+        """Go on in another conversation of the project.
+
+        A failure is journalled in the conversation at hand.
+
+        Raises:
+            TurnUnderWay, UnknownSession, AmbiguousSession, FileRefused, SessionsDisabled: nothing has changed.
+        """
+        self._refuse_busy()
+        try:
+            await self.keeper.resume(prefix)
+        except MafMemoryError as error:
+            if self.keeper.enabled:
+                await self.keeper.note_error("resume", str(error), secrets=self._secrets)
+            raise
+        self._allowed.clear()
+        self.unanswered = None
+
+    def _refuse_busy(self) -> None:
+        if self.is_busy:
+            raise TurnUnderWay("A turn is under way. Wait for its end, or stop it.")
+
+    async def _run(self, turn: Turn, question: Message, options: Mapping[str, Any] | None) -> Outcome:
+        hooked = await run_hooks(
+            self._config.pre_generation, question.text, project=self.keeper.project, session_id=self.keeper.record.id
+        )
+        for line in hooked.notices:
+            turn.emit(Notice(line))
+        if hooked.blocked is not None:
+            self.keeper.put([*self.keeper.messages, _by_mm(f"[Blocked by a hook: {hooked.blocked}]", "blocked")])
+            turn.emit(Notice(f"The question was not sent: {hooked.blocked}"))
+            await self._save(turn)
+            return Outcome.BLOCKED
+        before = [_by_mm(text, "context") for text in hooked.contexts]
+        return await self._answered(turn, question, before, options)
+
+    async def _answered(
+        self, turn: Turn, question: Message, before: list[Message], options: Mapping[str, Any] | None
+    ) -> Outcome:
+        """Ask, again where a tool call was malformed, and record how it ended."""
+        asked, ahead = question, before
+        for retry in range(RETRIES + 1):
+            length = len(self.keeper.messages)
+            try:
+                await self._ask(turn, asked, ahead, options)
+            except TurnFailed as error:
+                if isinstance(error.__cause__, NotAConversation) and retry < RETRIES:
+                    turn.emit(Notice("The model made a tool call that cannot be run; it is told so and asked again."))
+                    ahead = [*ahead, asked] if len(self.keeper.messages) == length else []
+                    asked = _by_mm(f"[Your last tool call could not be run: {error.__cause__}. {self._hint()}]", "note")
+                    continue
+                return await self._failed(turn, question, error)
+            except _Silent as silent:
+                return await self._failed(turn, question, silent)
+            except asyncio.CancelledError:
+                if len(self.keeper.messages) > length:
+                    self.unanswered = None
+                    await self._save(turn)
+                return Outcome.CANCELLED
+            break
+        self.unanswered = None
+        await self._save(turn)
+        return Outcome.ANSWERED
+
+    def _hint(self) -> str:
+        names = ", ".join(self._specs)
+        return f"The tools are: {names}. Their arguments are one JSON object." if names else "There are no tools."
+
+    async def _ask(
+        self, turn: Turn, question: Message, before: Sequence[Message], options: Mapping[str, Any] | None
+    ) -> None:
+        asking: asyncio.Task[object] | None = None
+
+        def bite() -> None:
+            if asking is not None:
+                asking.cancel()
+
+        watchdog = Watchdog(self._config.watchdog_timeout, bite)
+
+        async def before_run() -> None:
+            await self._save(turn, [*before, question, *ending.so_far()])
+
+        def did_not_run(call_id: str, why: str | None) -> None:
+            ending.did_not_run(call_id, why)
+
+        calls = Calls(self._specs, self._allowed, watchdog, turn.emit, before_run, did_not_run)
+        ending = TurnEnding(watchdog, calls)
+
+        def show(text: str) -> None:
+            turn.emit(Text(text))
+
+        answering = ask(
+            self._agent,
+            self.keeper.session,
+            question,
+            before=before,
+            on_text=show,
+            ending=ending,
+            options=options,
+        )
+        asking = asyncio.ensure_future(answering)
+        watchdog.hear()
+        try:
+            await asyncio.shield(asking)
+        except asyncio.CancelledError:
+            if watchdog.has_bitten:
+                raise _Silent(f"The question got no answer: {silence(watchdog.seconds)}.") from None
+            asking.cancel()
+            await asyncio.wait([asking])
+            raise
+        finally:
+            watchdog.stop()
+
+    async def _failed(self, turn: Turn, question: Message, error: TurnFailed) -> Outcome:
+        """Record the failure beside the conversation, and what was kept of the turn."""
+        cause = error.__cause__
+        try:
+            record = await self.keeper.note_error(
+                "generation",
+                str(error),
+                question=question.text or "[a question without text]",
+                raw=None if cause is None else f"{type(cause).__name__}: {cause}",
+                secrets=self._secrets,
+            )
+        except MafMemoryError as unsaved:
+            turn.emit(ErrorShown(str(error)))
+            await self._not_saved(turn, unsaved)
+        else:
+            turn.emit(ErrorShown(record.line))
+        return Outcome.FAILED
+
+    async def _save(self, turn: Turn, under_way: Sequence[Message] = ()) -> None:
+        try:
+            await self.keeper.save(under_way)
+        except MafMemoryError as error:
+            await self._not_saved(turn, error)
+
+    async def _not_saved(self, turn: Turn, error: MafMemoryError) -> None:
+        """Tell that a save failed; after a conflict the conversation goes on as a session of its own."""
+        if not isinstance(error, StateConflict):
+            turn.emit(Notice(str(error)) if isinstance(error, NotProvenDurable) else ErrorShown(str(error)))
+            return
+        try:
+            forked = await self.keeper.fork()
+        except MafMemoryError as second:
+            turn.emit(ErrorShown(f"{error} {second}"))
+        else:
+            turn.emit(ErrorShown(f"{error} This conversation goes on as {forked}."))
+
+
+class _Silent(TurnFailed):
+    """The watchdog gave up on the model."""
+
+
+def _by_mm(text: str, kind: str) -> Message:
+    return Message("user", [text], additional_properties=mark(PROGRAM, kind))

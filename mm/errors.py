@@ -1,0 +1,16 @@
+"""The errors that are mini-me's own, in the family that a façade shows as one line."""
+
+from __future__ import annotations
+
+from maf_memory.errors import MafMemoryError
+
+
+class SessionsDisabled(MafMemoryError):
+    """Conversations are not kept in this project; nothing was read or written."""
+
+    def __str__(self) -> str:
+        return "Sessions are off in this project: set sessions.enabled to true in agent.yaml to keep and find them."
+
+
+class CompactionFailed(MafMemoryError):
+    """No summary came; the conversation is as it was."""
