@@ -1,0 +1,57 @@
+"""Child processes in a group of their own, so that a command is ended with everything that it started."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+GRACE_SECONDS = 2.0
+"""How long a group has to end by itself before it is killed."""
+
+
+async def started(
+    command: Sequence[str],
+    *,
+    cwd: Path,
+    stdin: int,
+    stderr: int = asyncio.subprocess.PIPE,
+    env: dict[str, str] | None = None,
+) -> asyncio.subprocess.Process:
+    """Start ``command``, without a shell, in a group of its own.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+    own_group: dict[str, Any] = (
+        {"start_new_session": True}
+        if os.name == "posix"
+        else {"creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)}
+    )
+    return await asyncio.create_subprocess_exec(
+        *command, cwd=cwd, stdin=stdin, stdout=asyncio.subprocess.PIPE, stderr=stderr, env=env, **own_group
+    )
+
+
+async def end_group(process: asyncio.subprocess.Process, *, grace: float = GRACE_SECONDS) -> None:
+    """End the process and its whole group: asked first, killed after ``grace`` seconds; returns when it is gone."""
+    if process.returncode is None:
+        _signal(process, signal.SIGTERM)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(grace):
+                await process.wait()
+    _signal(process, getattr(signal, "SIGKILL", signal.SIGTERM))
+    await process.wait()
+
+
+def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):  # gone already; what it left has no group any more
+        if os.name == "posix":
+            os.killpg(process.pid, number)
+        elif process.returncode is None:
+            process.terminate()
