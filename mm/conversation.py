@@ -13,13 +13,15 @@ from agent_framework import Agent, InMemoryHistoryProvider, Message
 
 from maf_memory.authorship import mark
 from maf_memory.conversation import NotAConversation
-from maf_memory.errors import MafMemoryError, NotProvenDurable, StateConflict, TurnFailed, TurnUnderWay
+from maf_memory.errors import EmptyAnswer, MafMemoryError, NotProvenDurable, StateConflict, TurnFailed, TurnUnderWay
 from maf_memory.turn import ask
 from mm import PROGRAM
 from mm.calls import Calls
+from mm.compaction import compacted, estimated_tokens
+from mm.errors import CompactionFailed
 from mm.events import ErrorShown, Notice, Outcome, Text
 from mm.hooks import run_hooks
-from mm.turn_ending import TurnEnding, silence
+from mm.turn_ending import Listened, TurnEnding
 from mm.turns import Turn
 from mm.watchdog import Watchdog
 
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 
 RETRIES = 2
 """How often a model whose tool call was malformed is asked again."""
+
+SUMMARISING = "You summarise conversations."
 
 WITHOUT_TOOLS: Mapping[str, Any] = {"tool_choice": "none"}
 
@@ -51,6 +55,7 @@ class Conversation:
         """Begin where ``keeper`` stands; ``secrets`` are taken out of every error line."""
         self.keeper = keeper
         self._config = config
+        self._client = client
         self._secrets = tuple(secrets)
         self._specs = {spec.name: spec for spec in tools}
         self._agent = Agent(
@@ -85,6 +90,16 @@ class Conversation:
         self.unanswered = message.text
         options = None if tools else WITHOUT_TOOLS
         self._turn = Turn(lambda turn: self._run(turn, message, options))
+        return self._turn
+
+    def compact(self) -> Turn:
+        """Replace the old turns by a summary, and return the work as a turn.
+
+        Raises:
+            TurnUnderWay: a turn is under way.
+        """
+        self._refuse_busy()
+        self._turn = Turn(self._compact)
         return self._turn
 
     def begin_anew(self) -> None:
@@ -131,8 +146,50 @@ class Conversation:
             turn.emit(Notice(f"The question was not sent: {hooked.blocked}"))
             await self._save(turn)
             return Outcome.BLOCKED
+        if self._is_long():
+            await self._compact(turn)
         before = [_by_mm(text, "context") for text in hooked.contexts]
         return await self._answered(turn, question, before, options)
+
+    def _is_long(self) -> bool:
+        wanted = self._config.compaction
+        if wanted.threshold is None or self._config.model.provider == "offline":
+            return False
+        return estimated_tokens(self.keeper.messages) > wanted.threshold * wanted.context_size
+
+    async def _compact(self, turn: Turn) -> Outcome:
+        """Compact the conversation; whatever fails leaves it as it was, and it goes on."""
+        if self._config.model.provider == "offline":
+            turn.emit(Notice("A summary needs a model, and the offline stand-in is none. Nothing has changed."))
+            return Outcome.FAILED
+        before = self.keeper.messages
+        try:
+            short = await compacted(before, self._summary, keep_turns=self._config.compaction.keep_turns)
+            if short is None:
+                turn.emit(Notice("There is nothing to compact: only the last turns are there."))
+                return Outcome.ANSWERED
+            if self._config.compaction.keep_original and self.keeper.is_kept:
+                turn.emit(Notice(f"The conversation as it was is kept as {await self.keeper.keep_original()}."))
+        except MafMemoryError as error:
+            await self._note(turn, "compaction", error, "")
+            return Outcome.FAILED
+        self.keeper.put(short)
+        await self._save(turn)
+        turn.emit(Notice(f"The conversation was compacted: {len(before)} messages became {len(short)}."))
+        return Outcome.ANSWERED
+
+    async def _summary(self, text: str) -> str:
+        from agent_framework import AgentSession
+
+        watchdog = Watchdog(self._config.watchdog_timeout)
+        agent = Agent(self._client, SUMMARISING, context_providers=[InMemoryHistoryProvider()])
+        try:
+            answer = await watchdog.watch(ask(agent, AgentSession(), text, ending=Listened(watchdog)))
+        except EmptyAnswer:
+            return ""
+        except TurnFailed as error:
+            raise CompactionFailed(f"No summary came: {error}") from error.__cause__
+        return answer.text
 
     async def _answered(
         self, turn: Turn, question: Message, before: list[Message], options: Mapping[str, Any] | None
@@ -150,8 +207,6 @@ class Conversation:
                     asked = _by_mm(f"[Your last tool call could not be run: {error.__cause__}. {self._hint()}]", "note")
                     continue
                 return await self._failed(turn, question, error)
-            except _Silent as silent:
-                return await self._failed(turn, question, silent)
             except asyncio.CancelledError:
                 if len(self.keeper.messages) > length:
                     self.unanswered = None
@@ -169,13 +224,7 @@ class Conversation:
     async def _ask(
         self, turn: Turn, question: Message, before: Sequence[Message], options: Mapping[str, Any] | None
     ) -> None:
-        asking: asyncio.Task[object] | None = None
-
-        def bite() -> None:
-            if asking is not None:
-                asking.cancel()
-
-        watchdog = Watchdog(self._config.watchdog_timeout, bite)
+        watchdog = Watchdog(self._config.watchdog_timeout)
 
         async def before_run() -> None:
             await self._save(turn, [*before, question, *ending.so_far()])
@@ -183,42 +232,35 @@ class Conversation:
         def did_not_run(call_id: str, why: str | None) -> None:
             ending.did_not_run(call_id, why)
 
-        calls = Calls(self._specs, self._allowed, watchdog, turn.emit, before_run, did_not_run)
-        ending = TurnEnding(watchdog, calls)
-
         def show(text: str) -> None:
             turn.emit(Text(text))
 
-        answering = ask(
-            self._agent,
-            self.keeper.session,
-            question,
-            before=before,
-            on_text=show,
-            ending=ending,
-            options=options,
+        ending = TurnEnding(watchdog, Calls(self._specs, self._allowed, watchdog, turn.emit, before_run, did_not_run))
+        await watchdog.watch(
+            ask(
+                self._agent,
+                self.keeper.session,
+                question,
+                before=before,
+                on_text=show,
+                ending=ending,
+                options=options,
+            )
         )
-        asking = asyncio.ensure_future(answering)
-        watchdog.hear()
-        try:
-            await asyncio.shield(asking)
-        except asyncio.CancelledError:
-            if watchdog.has_bitten:
-                raise _Silent(f"The question got no answer: {silence(watchdog.seconds)}.") from None
-            asking.cancel()
-            await asyncio.wait([asking])
-            raise
-        finally:
-            watchdog.stop()
 
     async def _failed(self, turn: Turn, question: Message, error: TurnFailed) -> Outcome:
         """Record the failure beside the conversation, and what was kept of the turn."""
+        await self._note(turn, "generation", error, question.text or "[a question without text]")
+        return Outcome.FAILED
+
+    async def _note(self, turn: Turn, kind: str, error: MafMemoryError, question: str) -> None:
+        """Show an error's line as the journal records it."""
         cause = error.__cause__
         try:
             record = await self.keeper.note_error(
-                "generation",
+                kind,
                 str(error),
-                question=question.text or "[a question without text]",
+                question=question,
                 raw=None if cause is None else f"{type(cause).__name__}: {cause}",
                 secrets=self._secrets,
             )
@@ -227,7 +269,6 @@ class Conversation:
             await self._not_saved(turn, unsaved)
         else:
             turn.emit(ErrorShown(record.line))
-        return Outcome.FAILED
 
     async def _save(self, turn: Turn, under_way: Sequence[Message] = ()) -> None:
         try:
@@ -246,10 +287,6 @@ class Conversation:
             turn.emit(ErrorShown(f"{error} {second}"))
         else:
             turn.emit(ErrorShown(f"{error} This conversation goes on as {forked}."))
-
-
-class _Silent(TurnFailed):
-    """The watchdog gave up on the model."""
 
 
 def _by_mm(text: str, kind: str) -> Message:

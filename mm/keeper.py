@@ -124,7 +124,7 @@ class Keeper:
             time=self._now(),
             secrets=secrets,
         )
-        if self.is_kept or question.strip():
+        if self.is_kept or question.strip() or self.messages:
             await self.save()
         return record
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from maf_memory.kept import KeepWhatWasDone
+from maf_memory.turn import Discard
 from mm import PROGRAM
-from mm.watchdog import Watchdog
+from mm.watchdog import Watchdog, silence
 
 if TYPE_CHECKING:
     from agent_framework import AgentResponseUpdate, FunctionMiddleware
@@ -39,6 +40,12 @@ class TurnEnding(KeepWhatWasDone):
         return super().why(error)
 
 
-def silence(seconds: float) -> str:
-    """Return how a turn is told that the watchdog ended."""
-    return f"the model was silent for {seconds:g} s (watchdogTimeout)"
+class Listened(Discard):
+    """Keeps nothing, and tells the watchdog that the model is not silent."""
+
+    def __init__(self, watchdog: Watchdog) -> None:
+        self._watchdog = watchdog
+
+    def saw(self, update: AgentResponseUpdate) -> None:  # noqa: ARG002
+        """Hear the model."""
+        self._watchdog.hear()

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from maf_memory.errors import TurnFailed
+
+T = TypeVar("T")
+
+
+class Silent(TurnFailed):
+    """The model said nothing for too long, and was given up."""
 
 
 class Watchdog:
-    """Calls ``bite`` once when nothing was heard for ``seconds``."""
+    """Ends the work that it watches when nothing was heard for ``seconds``."""
 
-    def __init__(self, seconds: float, bite: Callable[[], object]) -> None:
+    def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self.has_bitten = False
-        self._bite = bite
+        self._watched: asyncio.Future[Any] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._resting = 0
 
@@ -40,6 +49,31 @@ class Watchdog:
             self._resting -= 1
             self.hear()
 
+    async def watch(self, work: Coroutine[Any, Any, T]) -> T:
+        """Do ``work``, which must tell by :meth:`hear` that it goes on; a cancellation waits until it has ended.
+
+        Raises:
+            Silent: nothing was heard for too long, and the work was ended.
+        """
+        self._watched = working = asyncio.ensure_future(work)
+        self.hear()
+        try:
+            return await asyncio.shield(working)
+        except asyncio.CancelledError:
+            if self.has_bitten:
+                raise Silent(f"The question got no answer: {silence(self.seconds)}.") from None
+            working.cancel()
+            await asyncio.wait([working])
+            raise
+        finally:
+            self.stop()
+
     def _expire(self) -> None:
         self.has_bitten = True
-        self._bite()
+        if self._watched is not None:
+            self._watched.cancel()
+
+
+def silence(seconds: float) -> str:
+    """Return how it is told that the watchdog ended a turn."""
+    return f"the model was silent for {seconds:g} s (watchdogTimeout)"
