@@ -25,7 +25,9 @@ def title_of(settled: str, messages: Sequence[Message], errors: Journal) -> str:
         return settled
     for message in messages:
         if is_question(message):
-            return as_title(message.text) or f"[{message.contents[0].type if message.contents else 'empty'}]"
+            # The first text alone: what follows it may be whole files that the question brings along.
+            texts = (as_title(content.text or "") for content in message.contents if content.type == "text")
+            return next(filter(None, texts), f"[{message.contents[0].type if message.contents else 'empty'}]")
     return next((as_title(question) for question in errors.questions() if question.strip()), "")
 
 
