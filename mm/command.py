@@ -1,0 +1,85 @@
+"""The command line of mini-me; what a way of working needs is imported when it is chosen."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+HELP = """Example: mm -p "What does this project do?"
+
+A small local agent for the folder that it is started in. Its conversations are kept beside the project, in
+.mm/sessions, as files that can be read; a new start is a new conversation, and --resume goes on in an old one.
+
+Without agent.yaml an offline stand-in answers; mm init writes a commented agent.yaml.
+"""
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+
+
+@app.callback(invoke_without_command=True, help=HELP)
+def mm(
+    context: typer.Context,
+    question: Annotated[
+        str | None, typer.Option("-p", "--print", metavar="QUESTION", help="Ask one question and end; - reads it.")
+    ] = None,
+    resume: Annotated[
+        str | None, typer.Option("--resume", metavar="ID", help="Go on in a conversation; the start of its id will do.")
+    ] = None,
+    config: Annotated[Path | None, typer.Option("--config", metavar="FILE", help="In place of ./agent.yaml.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="With -p: one event a line, as JSON.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="With -p: allow every tool call; else writing is refused.")
+    ] = False,
+) -> None:
+    """Start, or ask one question."""
+    if context.invoked_subcommand is not None:
+        return
+    if question is None and not sys.stdin.isatty():
+        question = "-"
+    if question is None:
+        raise typer.BadParameter("a question is needed; this version has no window yet", param_hint="-p")
+    asked = sys.stdin.read() if question == "-" else question
+    if not asked.strip():
+        raise typer.BadParameter("the question is blank", param_hint="-p")
+    raise typer.Exit(_one_turn(asked, resume, config, as_json=as_json, yes=yes))
+
+
+@app.command(short_help="Write a commented agent.yaml.")
+def init() -> None:
+    """Write a complete, commented agent.yaml into this folder; never over one that is there."""
+    from maf_memory.errors import MafMemoryError
+    from mm.example import write_example
+
+    try:
+        path = write_example(Path.cwd())
+    except MafMemoryError as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(1) from None
+    typer.echo(f"{path} is written. Everything in it is the default; change what you need.")
+
+
+def _one_turn(question: str, resume: str | None, config: Path | None, *, as_json: bool, yes: bool) -> int:
+    from maf_memory.errors import MafMemoryError
+    from mm.assembly import read_config
+    from mm.line.drawing import Json, Plain
+    from mm.line.one_turn import one_turn
+
+    screen = Json(sys.stdout) if as_json else Plain(sys.stdout, sys.stderr)
+    project = Path.cwd()
+    try:
+        read = read_config(project, config)
+        if read.source is None and not as_json:
+            typer.echo("No agent.yaml here: an offline stand-in answers. mm init writes one.", err=True)
+        status, kept = asyncio.run(one_turn(project, read, question, screen, resume=resume, allow=yes))
+    except MafMemoryError as error:
+        typer.echo(str(error), err=True)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    if read.sessions_enabled and not as_json:
+        typer.echo(f"Go on with: mm --resume {kept}", err=True)
+    return status

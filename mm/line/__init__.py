@@ -1,0 +1,1 @@
+"""The façade of one turn: ``mm -p QUESTION``, for scripts and pipes."""
