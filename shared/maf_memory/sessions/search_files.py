@@ -134,7 +134,7 @@ def _written_again(document: Mapping[str, Any], path: Path) -> bytes:
 
 
 def _looks_whole(content: bytes) -> bool:
-    """Whether it begins as a file of this format, and no damage is visible without decoding: a cut end, a block of NULs.
+    """Whether it is of this format, and no damage is visible without decoding it: a cut end, a block of NULs.
 
     Another format may keep its texts in another way, so that not finding a word in its bytes would prove nothing.
     """
@@ -153,10 +153,6 @@ def _conversation(session_id: str, content: bytes, opened: OpenFile | None) -> C
         raise _NotAtFirstSight("updated has no offset")
     if opened is None:
         return Conversation(session_id, file.title, updated, (), {})
-    texts = {
-        place: searched_text(_decode_message(message))
-        for place, message in enumerate(map(bytes, file.messages))
-        if opened.may_hold(message)
-    }
+    texts = {place: searched_text(_decode_message(message)) for place, message in opened.passing(file.messages)}
     strange = None if opened.has_escapes else opened.strange
     return Conversation(session_id, file.title, updated, _Messages(file.messages), texts, strange)

@@ -102,6 +102,8 @@ def test_alternatives_find_the_session_that_wrote_another_word(sessions: Session
         ("ベース", "データベースを選ぶ"),
         ("ガソリン", "ｶﾞｿﾘﾝ代"),
         ("데이터", "데이터베이스"),
+        ("각각", "\u1100\u1161\u11a8각"),
+        ("がき", "か\u3099き"),
         ("данные", "ДАННЫЕ проекта"),
         ("donne\u0301es", "donnees"),
         ("database", "data\u00adbase"),
