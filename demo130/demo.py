@@ -7,18 +7,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from maf_console.commands import Command, help_text
-from maf_console.ledger import ledger, take_stock, whereabouts
-from maf_console.loop import START_REMEDY, Quit
+from maf_console.lookers import Looker
+from maf_console.loop import START_REMEDY
 from maf_console.places import Places
 from maf_console.screen import Screen
 from maf_console.supports import NONE, Support, context, conversation
-from maf_console.tracing import traced
 from maf_memory.context import ContextStore
 from maf_memory.errors import FileRefused, FileUnreadable, MafMemoryError, NotProvenDurable
 from maf_memory.text import sound
 
 if TYPE_CHECKING:
-    from agent_framework import Agent, AgentSession, BaseChatClient
+    from agent_framework import Agent, BaseChatClient
 
 INSTRUCTIONS = (
     "You help a support desk. Answer in a few sentences. "
@@ -26,7 +25,7 @@ INSTRUCTIONS = (
 )
 
 
-class Demo130:
+class Demo130(Looker):
     """The commands of demo130 over one context store and one session of this process."""
 
     name = "demo130"
@@ -35,11 +34,9 @@ class Demo130:
     unsaved = False
 
     def __init__(self, places: Places, client: BaseChatClient[Any], screen: Screen) -> None:
-        self._places = places
+        super().__init__(places, screen)
         self._client = client
-        self._screen = screen
         self._store = ContextStore(places.context, root=places.root)
-        self._session: AgentSession | None = None
         self._known: str | None = None  # the value that this console last read or set
         self.commands = (
             Command(
@@ -111,7 +108,7 @@ class Demo130:
         return conversation(self._session, "in this process only; never written")
 
     async def _setctx(self, text: str) -> None:
-        before = await take_stock(self._places, self._conversation())
+        before = await self._stock()
         theirs = await self._store.get() != self._known
         try:
             await self._store.set(text)
@@ -128,7 +125,7 @@ class Demo130:
         self._screen.result("context: (none)" if value is None else f"context: {value}")
 
     async def _reset(self, _: str) -> None:
-        before = await take_stock(self._places, self._conversation())
+        before = await self._stock()
         try:
             await self._store.reset()
         except NotProvenDurable as error:
@@ -137,21 +134,9 @@ class Demo130:
         self._screen.result("Context store emptied, its file stays; an empty session starts.")
         await self._show_ledger(before)
 
-    async def _show_ledger(self, before: dict[str, Support]) -> None:
-        self._screen.result(ledger(before, await take_stock(self._places, self._conversation())))
-
-    async def _where(self, _: str) -> None:
-        self._screen.result(whereabouts(await take_stock(self._places, self._conversation()), self._places))
-
-    async def _trace(self, text: str) -> None:
-        self._screen.result(await traced(self._places, text, self._session))
-
     async def _help(self, _: str) -> None:
         closing = (
             "Any other line is a question; the current context goes with it, as unverified\n"
             "user data. After a restart the context is found again and the dialogue is not."
         )
         self._screen.result(help_text(self.commands, closing))
-
-    async def _quit(self, _: str) -> None:
-        raise Quit

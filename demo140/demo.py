@@ -7,12 +7,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from maf_console.commands import Command, help_text
-from maf_console.ledger import ledger, take_stock, whereabouts
-from maf_console.loop import START_REMEDY, Quit
+from maf_console.lookers import Looker
+from maf_console.loop import START_REMEDY
 from maf_console.places import INSTRUCTION_VERSION, Places
 from maf_console.screen import Screen
 from maf_console.supports import Support, conversation, counted
-from maf_console.tracing import traced
 from maf_memory.checkpoint import history_of
 from maf_memory.errors import FileRefused, FileUnreadable, MafMemoryError, NotProvenDurable, StateConflict
 from maf_memory.snapshot import Saved, SnapshotStore
@@ -26,7 +25,7 @@ VERBS = ("newsession", "reset", "deletesession", "forget")
 """Four names of one behaviour: delete the snapshot and replace the active history (the seed's contract)."""
 
 
-class Demo140:
+class Demo140(Looker):
     """The commands of demo140 over one snapshot store and the active session."""
 
     name = "demo140"
@@ -34,11 +33,9 @@ class Demo140:
     elsewhere = ("setctx TEXT", "showctx")
 
     def __init__(self, places: Places, client: BaseChatClient[Any], screen: Screen) -> None:
-        self._places = places
+        super().__init__(places, screen)
         self._client = client
-        self._screen = screen
         self._store = SnapshotStore(places.snapshot, instruction_version=INSTRUCTION_VERSION, root=places.root)
-        self._session: AgentSession | None = None
         self._started = False
         self._refused = False
         self._kept: list[str | None] = []  # the ids of the messages that were last saved, loaded or given up
@@ -161,7 +158,7 @@ class Demo140:
         return conversation(self._session, f"in this process{'; not saved' if self.unsaved else ''}")
 
     async def _save(self, _: str) -> None:
-        before = await take_stock(self._places, self._conversation())
+        before = await self._stock()
         if self._session is None:
             self._session = self._agent.create_session()
         saved = await self._try_save(self._session)
@@ -170,7 +167,7 @@ class Demo140:
             await self._show_ledger(before)
 
     async def _load(self, _: str) -> None:
-        before = await take_stock(self._places, self._conversation())
+        before = await self._stock()
         try:
             session = await self._store.load()
         except FileRefused:
@@ -186,7 +183,7 @@ class Demo140:
         await self._show_ledger(before)
 
     async def _forget(self, _: str) -> None:
-        before = await take_stock(self._places, self._conversation())
+        before = await self._stock()
         try:
             deleted = await self._store.delete()
         except NotProvenDurable as error:
@@ -199,15 +196,6 @@ class Demo140:
         self._screen.result(f"{what}; an empty session starts.")
         await self._show_ledger(before)
 
-    async def _show_ledger(self, before: dict[str, Support]) -> None:
-        self._screen.result(ledger(before, await take_stock(self._places, self._conversation())))
-
-    async def _where(self, _: str) -> None:
-        self._screen.result(whereabouts(await take_stock(self._places, self._conversation()), self._places))
-
-    async def _trace(self, text: str) -> None:
-        self._screen.result(await traced(self._places, text, self._session))
-
     async def _help(self, _: str) -> None:
         closing = (
             "newsession, reset, deletesession and forget do the same thing: after any of\n"
@@ -215,9 +203,6 @@ class Demo140:
             "Any other line is a question; after every answer the session is saved."
         )
         self._screen.result(help_text(self.commands, closing))
-
-    async def _quit(self, _: str) -> None:
-        raise Quit
 
 
 _WAY_OUT = f"Repair it and load again, or delete it with {', '.join(VERBS[:-1])} or {VERBS[-1]}."
