@@ -106,16 +106,18 @@ class FileSessions:
         wanted = parse_query(query)
 
         def work() -> Found:
-            return search_files(
-                self._folder.ids(),
-                wanted,
-                path_of=self.path_of,
-                read=lambda session_id: self._folder.file(session_id).read(),
-                without=without,
-                limit=limit,
-                progress=progress,
-                decode=document_of,
-            )
+            ids = self._folder.ids()
+            with self._folder.reader() as read:
+                return search_files(
+                    ids,
+                    wanted,
+                    path_of=self.path_of,
+                    read=read,
+                    without=without,
+                    limit=limit,
+                    progress=progress,
+                    decode=document_of,
+                )
 
         return await finished_in_thread(work)
 

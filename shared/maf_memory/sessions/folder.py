@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
 from maf_memory import leftovers
 from maf_memory.disk import Folder, folders_below, is_link, open_folder
 from maf_memory.errors import FileRefused, FileUnreadable, UnknownSession
 from maf_memory.files import StoreFile
-from maf_memory.reading import reason
+from maf_memory.ownership import stranger
+from maf_memory.reading import DEFAULT_LIMIT, reason
 from maf_memory.sessions.heads import read_head
 from maf_memory.sessions.ids import is_id
 from maf_memory.sessions.record import Damaged, Head
@@ -77,6 +80,30 @@ class SessionFolder:
         except OSError as error:
             raise self._closed(error) from error
 
+    @contextmanager
+    def reader(self) -> Iterator[Callable[[str], bytes | None]]:
+        """Open the folder once and give a function that reads the file of a session; ``None`` where there is none.
+
+        The function raises FileRefused as :meth:`StoreFile.read` does.
+
+        Raises:
+            FileRefused: as :meth:`ids`.
+        """
+        with ExitStack() as opened:
+            try:
+                folder = opened.enter_context(self._opened())
+            except FileNotFoundError:
+                yield lambda _: None
+                return
+            except OSError as error:
+                raise self._closed(error) from error
+
+            def read(session_id: str) -> bytes | None:
+                content = _read_plainly(folder, f"{session_id}{_SUFFIX}")
+                return self.file(session_id).read() if content is None else content
+
+            yield read
+
     def sweep(self) -> list[Path]:
         """Remove what killed saves left beside any session, and return the paths that were removed.
 
@@ -112,6 +139,24 @@ class SessionFolder:
         if any(is_link(part) for part in folders_below(self.path, self._root)):
             return FileRefused(self.path, "it or a folder above it is a symbolic link", "a folder that is no link")
         return FileUnreadable(self.path, f"it cannot be read ({reason(error)})", "a folder that this user can read")
+
+
+def _read_plainly(folder: Folder, name: str) -> bytes | None:
+    """Return the content of a file about which nothing is unusual; ``None`` says that it needs a closer look."""
+    try:
+        descriptor = folder.open(name)
+    except OSError:
+        return None
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > DEFAULT_LIMIT or stranger(status) is not None:
+            return None
+        content = os.read(descriptor, status.st_size + 1)
+        return content if len(content) == status.st_size else None
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
 
 
 def _id_of(name: str) -> str | None:
