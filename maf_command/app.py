@@ -8,6 +8,7 @@ from __future__ import annotations
 import typer
 
 from maf_command.qualify import QUALIFY_HELP, qualify
+from maf_command.sessions.app import sessions
 from maf_command.state import TRACE_HELP, WHERE_HELP, trace, where
 
 app = typer.Typer(
@@ -32,3 +33,4 @@ def maf_memory() -> None:
 app.command(help=QUALIFY_HELP, short_help="Test whether the demos would work with a model.")(qualify)
 app.command(help=WHERE_HELP, short_help="Show what is kept, and in which file.")(where)
 app.command(help=TRACE_HELP, short_help="Show every place that still holds a text.")(trace)
+app.add_typer(sessions, name="sessions", short_help="Find, read and look after the conversations of a project.")

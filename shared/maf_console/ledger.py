@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from maf_console.places import Places
-from maf_console.supports import ROWS, Support, context, snapshot
+from maf_console.supports import HOST, ROWS, SESSION_ROWS, Support, context, snapshot
 
 _WIDTH = max(len(row) for row in ROWS)
 
@@ -31,7 +31,7 @@ def _change(before: Support, after: Support) -> str:
 def whereabouts(stock: Mapping[str, Support], places: Places) -> str:
     """Return the rows of ``stock`` with the files behind them, then the root and what is not ours in it."""
     lines: list[str] = []
-    for row in filter(stock.__contains__, ROWS):
+    for row in filter(stock.__contains__, (*ROWS, *SESSION_ROWS)):
         support = stock[row]
         first, *rest = [str(support.path), *support.facts] if support.path is not None else support.facts
         lines.append(f"  {row:<{_WIDTH}}  {first}")
@@ -39,7 +39,11 @@ def whereabouts(stock: Mapping[str, Support], places: Places) -> str:
     lines.append(f"  {'state root':<{_WIDTH}}  {places.shown_root}")
     for path in places.left_over():
         lines.append(f"  {'':<{_WIDTH}}  {places.role(path)}: {path.relative_to(places.root)}")
+    if HOST not in stock and places.has_host_sessions:
+        lines.append(f"  {'':<{_WIDTH}}  session files of a host, left alone: {places.host_sessions.name}")
     for path in places.foreign():
+        if HOST in stock and path.parent == places.host_sessions:
+            continue  # its own row names it
         # A line break in somebody's file name must not look like a line of ours.
         name = " ".join(str(path.relative_to(places.root)).splitlines())
         lines.append(f"  {'':<{_WIDTH}}  not of these demos, left alone: {name}")

@@ -7,12 +7,16 @@ from pathlib import Path
 
 from maf_memory.leftovers import is_one
 from maf_memory.root import VARIABLE
+from maf_memory.sessions.ids import is_id
 
 CONTEXT_OWNER = "demo130"
 SNAPSHOT_OWNER = "demo140"
 
 INSTRUCTION_VERSION = "memory-1.1"
 """The version of demo140's instructions, which its snapshot must carry (the seed's envelope)."""
+
+SESSIONS_LOCK = ".lock"
+"""The one lock of a folder of session files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +41,25 @@ class Places:
         """The snapshot of demo140."""
         return self.root / SNAPSHOT_OWNER / "session.json"
 
+    @property
+    def host_sessions(self) -> Path:
+        """The session files of a host that keeps them under the state root."""
+        return self.root / "sessions"
+
+    @property
+    def has_host_sessions(self) -> bool:
+        """Whether there is at least one such file."""
+        return any(self._ours(path) for path in _listed(self.host_sessions))
+
     def foreign(self) -> list[Path]:
-        """Return what lies under the root and is neither a store's file nor its lock or temporary file."""
+        """Return what lies under the root and is neither a store's file nor its lock or temporary file.
+
+        The session files of a host are none of the demos' and no stranger's either: :attr:`host_sessions` names them.
+        """
         found: list[Path] = []
         for path in _listed(self.root):
-            if path.name in (CONTEXT_OWNER, SNAPSHOT_OWNER) and path.is_dir() and not path.is_symlink():
+            known = path.name in (CONTEXT_OWNER, SNAPSHOT_OWNER, self.host_sessions.name)
+            if known and path.is_dir() and not path.is_symlink():
                 found += [inner for inner in _listed(path) if not self._ours(inner)]
             else:
                 found.append(path)
@@ -64,11 +82,25 @@ class Places:
             return f"the snapshot of {SNAPSHOT_OWNER}"
         if path in self.left_over():
             return "left over from a killed save; the next start removes it"
-        return "not of these demos"
+        return session_role(path, self.host_sessions, "a host") or "not of these demos"
 
     def _ours(self, path: Path) -> bool:
+        if path.parent == self.host_sessions:
+            return path.name == SESSIONS_LOCK or session_role(path, self.host_sessions, "a host") is not None
         store = self.context if path.parent.name == CONTEXT_OWNER else self.snapshot
         return path == store or path.name == f".{store.name}.lock" or is_one(path.name, store.name)
+
+
+def session_role(path: Path, folder: Path, owner: str) -> str | None:
+    """Return what the file at ``path`` is in a ``folder`` of session files, or ``None`` when it is no part of one."""
+    if path.parent != folder:
+        return None
+    if path.suffix == ".json" and is_id(path.stem):
+        return f"a session of {owner}"
+    target = path.name.removeprefix(".").partition(".json.")[0]
+    if is_id(target) and is_one(path.name, f"{target}.json"):
+        return "left over from a killed save of a session"
+    return None
 
 
 def _listed(folder: Path) -> list[Path]:

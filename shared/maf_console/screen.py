@@ -79,6 +79,11 @@ class Screen:
         self.end_answer()
         self._write(self._out, _fitted(harmless(text), self._out) + "\n")
 
+    def document(self, text: str) -> None:
+        """Show what another program is to read, exactly as it is: whoever made it has made it harmless."""
+        self.end_answer()
+        self._write(self._out, text)
+
     def answer(self, piece: str) -> None:
         """Show a piece of a streamed answer."""
         self._in_answer = True

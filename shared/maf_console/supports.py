@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 ROWS = ("conversation", "snapshot", "context")
 """The rows of every ledger and of ``where``, in this order."""
 
+PROJECT, HOST = "sessions", "host"
+SESSION_ROWS = (PROJECT, HOST)
+"""The rows that ``maf-memory where`` adds: the sessions of a project, and those of a host under the state root."""
+
 NONE = "none"
 
 

@@ -1,0 +1,1 @@
+"""``maf-memory sessions``: what a person asks about the conversations of a project, one module a command."""
