@@ -21,7 +21,7 @@ app = typer.Typer(
 
 HELP = """Example: maf-memory where
 
-Look at what the two demos keep, and test the chat behind them before people rely on it.
+Look at what is kept, by the two demos and as the sessions of a project, and test a chat before people rely on it.
 """
 
 

@@ -1,4 +1,4 @@
-"""Makes a project folder with four recorded sessions to look at: ``sample_project.py FOLDER``.
+"""Makes a project folder with four recorded sessions to look at: ``sample_project.py [--turn] FOLDER``.
 
 Everything goes through the package's public names, as a program of one's own would do it; ids and times are fixed, so
 that two runs write the same sessions.
@@ -32,9 +32,14 @@ def main() -> int:
     """Return 0 when the folder was made; 1 where there is one already that holds sessions."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("folder", metavar="FOLDER", type=Path, help="the project to make")
-    folder = options.parse_args().folder
+    options.add_argument("--turn", action="store_true", help="add a turn to the session about logs that was made there")
+    chosen = options.parse_args()
+    folder = chosen.folder
     if importlib.util.find_spec("maf_memory") is None:
         reexec_inside()
+    if chosen.turn:
+        asyncio.run(add_turn(folder))
+        return 0
     if (folder / ".mm").exists():
         print(f"{folder / '.mm'} is there already; nothing was made.", file=sys.stderr)
         return 1
@@ -54,6 +59,22 @@ async def make(folder: Path) -> None:
     )
     for record in (_about_orders, _about_orders_continued, _about_logs, _about_search):
         await record(directory, clock)
+
+
+async def add_turn(folder: Path) -> None:
+    """Go on with the session about logs, as a program that opens it again does."""
+    from maf_memory.sessions import FileSessions, SessionDirectory
+
+    clock = Clock()
+    clock.set("2026-09-17T08:02:44+02:00")
+    storage = FileSessions.of_project(folder)
+    record = await storage.load(LOGS)
+    record.messages = [
+        *record.messages,
+        _said("user", "Et le niveau ?", "c8"),
+        _said("assistant", "INFO ; DEBUG avec la variable SHOP_DEBUG.", "c9"),
+    ]
+    await SessionDirectory(storage, now=clock).keep(record)
 
 
 class Clock:

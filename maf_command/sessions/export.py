@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 EXPORT_HELP = """Example: maf-memory sessions export 20260916 logs.html
 
-Write a conversation to a file that only you can read (mode 0600): one self-contained page that runs nothing and loads
-nothing, or Markdown where the file's name ends in .md. With - in place of the file it goes to the standard output.
+Write a conversation to a file that only you can read (mode 0600): one page that runs nothing and loads nothing, or
+Markdown where the file's name ends in .md. With - in place of the file it goes to the standard output.
 
 Whatever the conversation holds is in it: keys that a person typed and files that a tool read, too. Only the errors
 were cleared of keys and tokens. Look at it before you pass it on.

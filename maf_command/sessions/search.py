@@ -32,7 +32,7 @@ _INDENT = "  "
 
 
 def search(
-    words: Annotated[list[str], typer.Argument(metavar="WORDS...", help="The words to look for.")],
+    words: Annotated[list[str], typer.Argument(metavar="WORD", help="The words to look for.")],
     limit: Annotated[int, typer.Option(min=1, metavar="N", help="How many messages at most.")] = 10,
     project: Project = None,
     folder: Folder = None,
@@ -70,7 +70,7 @@ def _ignored(wanted: str) -> tuple[str, ...]:
     try:
         return parse_query(wanted).ignored
     except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="WORDS") from error
+        raise typer.BadParameter(str(error), param_hint="WORD") from error
 
 
 def _nothing(found: Found, storage: FileSessions) -> str:

@@ -22,7 +22,7 @@ SHOW_HELP = """Example: maf-memory sessions show 20260916
 Show a conversation as it was: questions and answers, each tool call with what the tool was given and what it brought,
 what a program wrote into it, and the errors, which stand beside it and which the model never reads.
 
-What a tool was given or brought is shown up to 20 lines or 2,000 characters, and says how much more there is.
+Questions and answers are whole. All else is shown up to 20 lines or 2,000 characters, and says how much more there is.
 """
 
 

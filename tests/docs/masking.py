@@ -1,4 +1,4 @@
-"""What may differ between two plays of one page: times, tokens and temporary names, and nothing else."""
+"""What may differ between two plays of one page: times, ages, tokens and temporary names, and nothing else."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ _VARYING = (
     (re.compile(r"(\blineage\W{1,4})[0-9a-f]{8}\b"), r"\1<lineage>"),
     (re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"), "<session id>"),
     (re.compile(r"\b[0-9a-f]{32}\b"), "<message id>"),
+    (re.compile(r"\b(\d{8}-\d{6}-)[0-9a-f]{8}\b"), r"\1<suffix>"),
+    (re.compile(r"\([\d,]+ bytes, readable"), "(<size> bytes, readable"),
+    (re.compile(r"· (?:just now|\d+ (?:min|h|days?|weeks?|months?|years?) ago)"), "· <age>"),
     (re.compile(r"\.[0-9a-f]{16}\.tmp\b"), ".<temporary>.tmp"),
     (re.compile(r"\bagent-framework-core \d[\w.]*"), "agent-framework-core <version>"),
 )

@@ -1,14 +1,16 @@
 """A page played: the page's text again, with what the terminal really showed where the page is wrong.
 
 The page is a terminal session: the shell, the programs and the files are real. Only the home folder is the test's own,
-and is shown as ``/home/you``.
+and is shown as ``/home/you``; ``$CLONE`` is this repository.
 """
 
 from __future__ import annotations
 
 import difflib
 import os
+import re
 import shlex
+import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
@@ -21,6 +23,7 @@ from .terminal import SECONDS, ShellTerminal
 ROOT = Path(__file__).resolve().parents[2]
 SHOWN_HOME = "/home/you"
 
+_NEEDS = re.compile(r"^<!-- needs ([\w ]+) -->$", re.MULTILINE)
 _COMMANDS = {
     "demo130": ("-m", "demo130"),
     "demo140": ("-m", "demo140"),
@@ -33,6 +36,12 @@ def pages() -> list[Path]:
     """Return every page that has something to play: the README and whatever is under ``docs``."""
     candidates = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     return [page for page in candidates if page.is_file() and is_played(page.read_text(encoding="utf-8"))]
+
+
+def missing_tools(text: str) -> list[str]:
+    """Return the programs that a page says it needs, as ``<!-- needs jq git -->``, and that this system has not."""
+    named = _NEEDS.search(text)
+    return [tool for tool in named[1].split() if shutil.which(tool) is None] if named else []
 
 
 def difference(name: str, text: str, played: str) -> str:
@@ -51,6 +60,8 @@ def play(text: str, folder: Path, *, seconds: float = SECONDS) -> str:
     Raises:
         PageFailure: the page cannot be played to its end.
     """
+    if missing := missing_tools(text):
+        raise PageFailure(f"it needs what is not installed here: {', '.join(missing)}")
     home, environment = _furnish(folder)
     with _Player(home, environment, seconds) as player:
         pieces: list[str] = []
@@ -124,6 +135,7 @@ def _furnish(folder: Path) -> tuple[Path, dict[str, str]]:
     search = [str(Path(entry).resolve()) for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
     return home, {
         "HOME": str(home),
+        "CLONE": str(ROOT),
         "PATH": f"{commands}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
         "PYTHONPATH": os.pathsep.join(search),
         "TERM": "dumb",
