@@ -14,3 +14,7 @@ class SessionsDisabled(MafMemoryError):
 
 class CompactionFailed(MafMemoryError):
     """No summary came; the conversation is as it was."""
+
+
+class ConfigRefused(MafMemoryError):
+    """``agent.yaml`` cannot be used; the line says where and why, and nothing was started."""

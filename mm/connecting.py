@@ -1,0 +1,49 @@
+"""From the configuration to the model: the client that answers, and the line that says who it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from maf_memory.chat import connect, describe
+from maf_memory.errors import ChatUnavailable
+from mm.config import Config
+
+if TYPE_CHECKING:
+    from agent_framework import BaseChatClient
+
+
+def connect_model(config: Config, environ: Mapping[str, str]) -> tuple[BaseChatClient[Any], str]:
+    """Return the client that ``config`` names, and a line about it that shows no key; nothing is sent yet.
+
+    Raises:
+        ChatUnavailable: a name, a script, a package or a key is missing.
+    """
+    choice = _choice(config)
+    seen = _environ(config, environ)
+    return connect(choice, seen), describe(choice, seen)
+
+
+def _choice(config: Config) -> str:
+    if config.model.provider != "script":
+        return config.model.provider
+    if config.model.script is None:
+        raise ChatUnavailable("model.provider is script, and model.script names no file. Set it in agent.yaml.")
+    base = config.source.parent if config.source is not None else Path.cwd()
+    return f"script:{base / config.model.script}"
+
+
+def _environ(config: Config, environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment as the chat clients read it, with what the configuration says in its place."""
+    model = config.model
+    seen = dict(environ)
+    if model.name is not None:
+        seen["OPENAI_CHAT_COMPLETION_MODEL"] = model.name
+    if model.base_url is not None:
+        seen["OPENAI_BASE_URL"] = model.base_url
+    if model.key_variable != "OPENAI_API_KEY":
+        seen.pop("OPENAI_API_KEY", None)  # another endpoint's key must not go to this one
+        if environ.get(model.key_variable):
+            seen["OPENAI_API_KEY"] = environ[model.key_variable]
+    return seen
