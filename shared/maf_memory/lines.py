@@ -26,8 +26,10 @@ encoded: Callable[[Any], bytes] = msgspec.json.Encoder().encode
 
 
 def full_form(message: Message) -> dict[str, Any]:
-    """Return the framework's own serialisation of ``message``, every field of it."""
-    return message.to_dict()
+    """Return ``message`` as the framework serialises it inside a session: every field, the type last."""
+    form = message.to_dict()
+    form["type"] = form.pop("type")
+    return form
 
 
 def from_full_form(form: dict[str, Any]) -> Message:
