@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import statistics
 import time
@@ -9,6 +10,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+QUESTION, ARGUMENTS, RESULT, ANSWER = "q" * 200, {"at": 1}, "r" * 2000, "a" * 800
 
 
 @dataclass(frozen=True)
@@ -65,12 +68,14 @@ def turn_of(number: int) -> list[Any]:
 
     call = f"call-{number}"
     return [
-        Message("user", ["q" * 200], message_id=f"question-{number}"),
+        Message("user", [QUESTION], message_id=f"question-{number}"),
         Message(
-            "assistant", [Content.from_function_call(call, "look", arguments='{"at": 1}')], message_id=f"c-{number}"
+            "assistant",
+            [Content.from_function_call(call, "look", arguments=json.dumps(ARGUMENTS))],
+            message_id=f"c-{number}",
         ),
-        Message("tool", [Content.from_function_result(call, result="r" * 2000)], message_id=f"result-{number}"),
-        Message("assistant", ["a" * 800], message_id=f"answer-{number}"),
+        Message("tool", [Content.from_function_result(call, result=RESULT)], message_id=f"result-{number}"),
+        Message("assistant", [ANSWER], message_id=f"answer-{number}"),
     ]
 
 

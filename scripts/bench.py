@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from _measuring import Row
 
 PAGE = _environment.ROOT / "docs" / "performance.md"
-BEGIN, END = "<!-- measured -->", "<!-- end of measured -->"
+MEASURED = ("<!-- measured -->", "<!-- end of measured -->")
+PEERS = ("<!-- peers -->", "<!-- end of peers -->")
 PARTS = ("snapshot", "sessions", "search", "start")
 
 
@@ -31,14 +32,32 @@ def main() -> int:
     )
     parser.add_argument("--repeats", type=int, default=15, help="how often each work is done; the median counts (15)")
     parser.add_argument("--only", choices=PARTS, action="append", help="measure this part; may be repeated (all)")
-    parser.add_argument("--write", action="store_true", help="write the table into docs/performance.md")
+    parser.add_argument("--peers", action="store_true", help="measure other stores instead, installed into .bench")
+    parser.add_argument("--write", action="store_true", help="write the table, or the peers', into docs/performance.md")
     options = parser.parse_args()
+    if options.peers and options.only:
+        parser.error("--peers measures other stores and --only parts of this project: give one of them")
     _environment.reexec_inside(("openai",))
+    if options.peers:
+        return _peers(options.repeats, write=options.write)
     rows = _rows(options.only or PARTS, options.repeats)
     table = _table(rows)
     print(table)
     if options.write:
-        _write(table, options.repeats)
+        _write(MEASURED, f"{_about(options.repeats)}\n\n{table}")
+    return 1 if any(row.is_missed for row in rows) else 0
+
+
+def _peers(repeats: int, *, write: bool) -> int:
+    import _bench_peers
+
+    measured = _bench_peers.measure(repeats)
+    rows = _bench_peers.rows(measured)
+    tables = f"{_bench_peers.table(measured, repeats)}\n\n{_table(rows)}"
+    print(tables)
+    if write:
+        _write(PEERS, tables)
+        _bench_peers.draw(measured)
     return 1 if any(row.is_missed for row in rows) else 0
 
 
@@ -81,17 +100,20 @@ def _aim(row: Row) -> str:
     return f"≤ {row.aim:g}{plus}{', missed' if row.is_missed else ''}"
 
 
-def _write(table: str, repeats: int) -> None:
+def _about(repeats: int) -> str:
     from importlib.metadata import version
 
-    about = (
+    return (
         f"{datetime.now(UTC):%Y-%m-%d}, {platform.system()} {platform.machine()}, {os.cpu_count()} cores, "
         f"Python {platform.python_version()}, agent-framework-core {version('agent-framework-core')}, "
         f"median of {repeats}."
     )
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    _, _, after = rest.partition(END)
-    PAGE.write_text(f"{before}{BEGIN}\n{about}\n\n{table}\n{END}{after}", encoding="utf-8")
+
+
+def _write(marks: tuple[str, str], text: str) -> None:
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(marks[0])
+    _, _, after = rest.partition(marks[1])
+    PAGE.write_text(f"{before}{marks[0]}\n{text}\n{marks[1]}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":
