@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -13,6 +14,19 @@ def sound(text: str) -> str:
     A lone surrogate cannot be written as UTF-8: one of them in a message makes the whole session unsaveable.
     """
     return _LONE_SURROGATE.sub("�", text)
+
+
+def sound_throughout(value: Any) -> Any:
+    """Return a JSON value in which every text, the keys included, is :func:`sound`."""
+    match value:
+        case str():
+            return sound(value)
+        case dict():
+            return {sound_throughout(key): sound_throughout(item) for key, item in value.items()}
+        case list() | tuple():
+            return [sound_throughout(item) for item in value]
+        case _:
+            return value
 
 
 def utf16_length(text: str) -> int:

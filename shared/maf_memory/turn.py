@@ -23,7 +23,7 @@ from maf_memory.chat.failures import reason
 from maf_memory.checkpoint import HISTORY_SOURCE_ID, copied_session, history_of, put_back
 from maf_memory.conversation import NotAConversation, check_messages
 from maf_memory.errors import EmptyAnswer, TurnFailed, TurnUnderWay
-from maf_memory.text import sound
+from maf_memory.text import sound, sound_throughout
 
 if TYPE_CHECKING:
     from agent_framework import (
@@ -240,17 +240,5 @@ def settled(message: Message) -> Message:
     try:
         msgspec.json.encode(serialised)
     except UnicodeEncodeError:
-        return Message.from_dict(_sound_throughout(serialised))
+        return Message.from_dict(sound_throughout(serialised))
     return message
-
-
-def _sound_throughout(value: Any) -> Any:
-    match value:
-        case str():
-            return sound(value)
-        case dict():
-            return {_sound_throughout(key): _sound_throughout(item) for key, item in value.items()}
-        case list() | tuple():
-            return [_sound_throughout(item) for item in value]
-        case _:
-            return value

@@ -21,6 +21,7 @@ from maf_memory.sessions.decoding import decode, document_of, encode_around, unr
 from maf_memory.sessions.folder import SessionFolder
 from maf_memory.sessions.layout import Around
 from maf_memory.sessions.record import Damaged, Head, SessionRecord
+from maf_memory.sessions.soundness import is_for_a_surrogate, make_sound
 from maf_memory.sessions.storage import Cursor, Page, place_in_listing
 from maf_memory.sessions.written import Written
 from maf_memory.stamp import Stamp, first_stamp
@@ -127,7 +128,7 @@ class FileSessions:
         Raises:
             SaveFailed: one cannot be removed.
         """
-        return await finished_in_thread(self._folder.sweep)
+        return await finished_in_thread(self._folder.sweep, ignore=self._ignore)
 
     async def read(self, session_id: str) -> bytes:
         """Return the bytes of a session's file, sound or not.
@@ -152,7 +153,14 @@ class FileSessions:
             raise unreadable(file.path, str(error)) from error
         written = self._written.setdefault(record, Written())
         written.asked += 1
-        return await finished_in_thread(self._save, file, record, copy, written, written.asked, create)
+        saved = (file, record, copy, written, written.asked, create)
+        try:
+            return await finished_in_thread(self._save, *saved)
+        except SaveFailed as error:
+            if not is_for_a_surrogate(error):
+                raise
+        make_sound(record, copy)
+        return await finished_in_thread(self._save, *saved)
 
     def _save(
         self, file: StoreFile, record: SessionRecord, copy: SessionRecord, written: Written, turn: int, create: bool
@@ -278,7 +286,7 @@ def _settle(
     written.know(status, around, lines)
     written.stamp = record.stamp = stamp
     written.saved = turn
-    record.title = copy.title
+    record.title = record.title or copy.title  # one that was given meanwhile stays
 
 
 def _told(found: Stamp | None, known: Stamp | None) -> str:

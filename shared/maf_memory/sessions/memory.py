@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from maf_memory.conversation import NotAConversation
 from maf_memory.errors import FileRefused, SaveFailed, StateConflict, UnknownSession
-from maf_memory.lines import MessageLines
+from maf_memory.lines import MessageLines, encoded
 from maf_memory.sessions.copies import copied_record
 from maf_memory.sessions.ids import is_id
 from maf_memory.sessions.native import agent_session, take_session
 from maf_memory.sessions.query import parse_query
 from maf_memory.sessions.record import Head, SessionRecord
 from maf_memory.sessions.search import search_records
+from maf_memory.sessions.soundness import TEXTS, is_for_a_surrogate, make_sound
 from maf_memory.sessions.storage import Cursor, Page, place_in_listing
 from maf_memory.sessions.titles import settled_title, title_of, turns_of
 from maf_memory.stamp import Stamp, first_stamp
@@ -60,7 +61,7 @@ class MemorySessions:
     async def create(self, record: SessionRecord) -> Stamp:
         """Keep a new session, as :meth:`SessionStorage.create` promises."""
         self._checked_id(record.id)
-        copy = _proven_copy(record)
+        copy = _sound_copy(record)
         with self.place.lock:
             taken = self.place.sessions.get(record.id)
             if taken is not None:
@@ -78,7 +79,7 @@ class MemorySessions:
     async def save(self, record: SessionRecord) -> Stamp:
         """Replace a session, as :meth:`SessionStorage.save` promises."""
         self._checked_id(record.id)
-        copy = _proven_copy(record)
+        copy = _sound_copy(record)
         with self.place.lock:
             found = self.place.sessions.get(record.id)
             if found is None or found.stamp != record.stamp:
@@ -138,6 +139,16 @@ class MemorySessions:
         return Path(self.place.name) / session_id
 
 
+def _sound_copy(record: SessionRecord) -> SessionRecord:
+    try:
+        return _proven_copy(record)
+    except SaveFailed as error:
+        if not is_for_a_surrogate(error):
+            raise
+    make_sound(record)
+    return _proven_copy(record)
+
+
 def _proven_copy(record: SessionRecord) -> SessionRecord:
     """Return a copy of what can be read back: a conversation whose session gives the same record again.
 
@@ -146,6 +157,7 @@ def _proven_copy(record: SessionRecord) -> SessionRecord:
     """
     try:
         copy, again = copied_record(record), copied_record(record)
+        encoded([getattr(copy, name) for name in TEXTS])
         MessageLines().take(copy.messages)
         take_session(again, agent_session(copy))
         if (again.state, again.service_session_id) != (copy.state, copy.service_session_id):

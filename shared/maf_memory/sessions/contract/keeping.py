@@ -69,6 +69,26 @@ class KeepingContract(EngineUnderTest):
         loaded = await (await self.open()).load(record.id)
         assert texts(loaded) == texts(record)
 
+    async def test_a_lone_surrogate_becomes_the_replacement_character_in_what_is_kept_and_in_memory(self) -> None:
+        storage = await self.open()
+        record = record_of(message("user", "half \ud83d emoji"), cwd="/home/\udcff", key="\ud800", model="m\ude00")
+        await storage.create(record)
+        kept = [record, await (await self.open()).load(record.id)]
+        record.messages = [*record.messages, message("assistant", "\udc00", additional_properties={"\ud800": "\ud800"})]
+        record.title = "\ud83d"
+        await storage.save(record)
+        kept += [record, await (await self.open()).load(record.id)]
+        for one in kept:
+            assert (texts(one)[0], one.cwd, one.key, one.model) == (
+                "half \ufffd emoji",
+                "/home/\ufffd",
+                "\ufffd",
+                "m\ufffd",
+            )
+        for one in kept[2:]:
+            assert (texts(one)[1], one.title) == ("\ufffd", "\ufffd")
+            assert one.messages[1].additional_properties == {"\ufffd": "\ufffd"}
+
     async def test_dates_keep_their_offsets(self) -> None:
         winter = datetime(2026, 11, 1, 1, 30, tzinfo=NEW_YORK_WINTER)
         record = record_of(*turn("x"), at=winter, updated=MORNING)

@@ -144,10 +144,6 @@ def _what_is_no_message(record: SessionRecord) -> None:
     record.messages += ["text"]  # type: ignore[list-item]
 
 
-def _a_lone_surrogate(record: SessionRecord) -> None:
-    record.messages += [message("user", "\ud83d")]
-
-
 SPOILED = {
     "NaN": _with_state({"number": float("nan")}),
     "an infinity": _with_state({"number": float("inf")}),
@@ -159,6 +155,5 @@ SPOILED = {
     "a message with an attribute of its own": _a_message_with_an_attribute_of_its_own,
     "a property that is no JSON": _a_property_that_is_no_json,
     "what is no message": _what_is_no_message,
-    "a lone surrogate": _a_lone_surrogate,
 }
 """By name, what makes a record one that could not be read back."""
