@@ -57,8 +57,7 @@ def _facts(page: Page) -> Iterator[str]:
 
 def problem_of(damaged: Damaged) -> str:
     """Return what is wrong with a file that is named beside it, in one line."""
-    problem = damaged.problem.removeprefix(f"{damaged.path} is refused: ").removesuffix(" The file was left as it is.")
-    return one_line(problem, 400)
+    return one_line(damaged.problem, 400)
 
 
 def _besides(folder: Path, names: list[str]) -> Iterator[str]:

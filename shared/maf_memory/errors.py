@@ -49,6 +49,11 @@ class FileRefused(MafMemoryError):
         self.expected = expected
         super().__init__(path, found, expected)  # the parts, so that the error survives pickling
 
+    @property
+    def problem(self) -> str:
+        """What is wrong, for where the file is named anyway."""
+        return f"{self.found}; expected {self.expected}"
+
     def __str__(self) -> str:
         return f"{self.path} is refused: {self.found}; expected {self.expected}. The file was left as it is."
 
@@ -59,12 +64,22 @@ class VersionRefused(FileRefused):
     ``found`` says which one wrote it, ``expected`` which one this program has.
     """
 
+    @property
+    def problem(self) -> str:
+        """Which version wrote it, and which this program has."""
+        return f"{self.found}; {self.expected}"
+
     def __str__(self) -> str:
         return f"{self.path} is refused: {self.found}; {self.expected}. The file was left as it is."
 
 
 class FileUnreadable(FileRefused):
     """A file could not be read now: nothing is known to be wrong with it, and nothing speaks for destroying it."""
+
+    @property
+    def problem(self) -> str:
+        """Why it could not be read."""
+        return self.found
 
     def __str__(self) -> str:
         return (

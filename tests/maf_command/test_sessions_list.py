@@ -94,7 +94,7 @@ def test_a_damaged_file_is_listed_with_the_reason_and_the_others_as_usual(projec
     assert run.status == 0
     lines = run.out.splitlines()
     assert [line[:24] for line in lines] == [SEARCH, LOGS, ORDERS, CONTINUED]
-    assert re.fullmatch(rf"{CONTINUED}  damaged: it is truncated: .+; expected a session file of format 1\.", lines[-1])
+    assert re.fullmatch(rf"{CONTINUED}  damaged: it is truncated: .+; expected a session file of format 1", lines[-1])
     assert run.err == "maf-memory sessions repair ID writes what is whole in a damaged one to a new session.\n"
 
     report = told("list", "--limit", "1", cwd=project)

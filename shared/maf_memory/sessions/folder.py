@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from maf_memory import leftovers
 from maf_memory.disk import Folder, folders_below, is_link, open_folder
-from maf_memory.errors import FileRefused, FileUnreadable, UnknownSession
+from maf_memory.errors import FileRefused, FileUnreadable, NotProvenDurable, SaveFailed, UnknownSession
 from maf_memory.files import StoreFile
 from maf_memory.ownership import stranger
 from maf_memory.reading import DEFAULT_LIMIT, reason
@@ -104,8 +104,10 @@ class SessionFolder:
 
             yield read
 
-    def sweep(self) -> list[Path]:
+    def sweep(self, *, ignore: bool) -> list[Path]:
         """Remove what killed saves left beside any session, and return the paths that were removed.
+
+        With ``ignore``, also what :meth:`keep_out_of_git` left.
 
         Raises:
             SaveFailed: a left-over file cannot be removed.
@@ -115,25 +117,38 @@ class SessionFolder:
             with self._opened() as folder:
                 left = sorted({owner for name in folder.names() if (owner := _owner_of_temporary(name)) is not None})
         except FileNotFoundError:
-            return []
+            left = []
         except OSError as error:
             raise self._closed(error) from error
-        return [path for session_id in left for path in self.file(session_id).sweep()]
+        files = [*map(self.file, left), *([self._ignore()] if ignore else [])]
+        return [path for file in files for path in file.sweep()]
 
     def keep_out_of_git(self) -> None:
         """Say once, in the folder above, that nothing of it is to be committed; what a person wrote there stays.
 
         Raises:
-            SaveFailed, FileRefused, NotProvenDurable: as a save does.
+            SaveFailed, FileRefused: as a save does; no session is to be created then.
         """
-        ignore = StoreFile(self.path.parent / ".gitignore", root=self._root, lock_name=LOCK)
-        if ignore.read() is None:
+        ignore = self._ignore()
+        if os.path.lexists(ignore.path):
+            return
+        try:
             with ignore.locked():
                 if ignore.status_held() is None:
                     ignore.replace(b"*\n")
+        except NotProvenDurable as error:
+            raise SaveFailed(f"No session was created in {self.path}, for the disk did not confirm: {error}") from error
 
-    def _opened(self) -> AbstractContextManager[Folder]:
-        return open_folder(self.path, below=self._root)
+    def _ignore(self) -> StoreFile:
+        return StoreFile(self.path.parent / ".gitignore", root=self._root, lock_name=LOCK)
+
+    @contextmanager
+    def _opened(self) -> Iterator[Folder]:
+        with open_folder(self.path, below=self._root) as folder:
+            problem = stranger(folder.status("."))
+            if problem is not None:
+                raise FileRefused(self.path, f"it {problem}", "a folder that only this user can write")
+            yield folder
 
     def _closed(self, error: OSError) -> FileRefused:
         if any(is_link(part) for part in folders_below(self.path, self._root)):

@@ -12,15 +12,18 @@ import stat
 import sys
 from collections.abc import Callable
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from maf_memory.decoding import decode_json
 from maf_memory.disk import Folder
 from maf_memory.errors import FileRefused
+from maf_memory.ownership import stranger
 from maf_memory.reading import ReadFile, reason
 from maf_memory.sessions.decoding import decode
-from maf_memory.sessions.layout import FORMAT
+from maf_memory.sessions.layout import FORMAT, HEADER_LINES
 from maf_memory.sessions.record import Damaged, Head
 from maf_memory.stamp import Stamp
 
@@ -28,8 +31,11 @@ BLOCK = 4096
 _LONGEST_HEAD = 1024 * 1024
 _AS_WRITTEN = b'\n"messages": [\n'
 _MESSAGES = re.compile(rb'(?<!\\)"messages"\s*:\s*\[')
-_END = re.compile(rb"\]\s*\}\s*\Z")
+_END = re.compile(rb"\]\r?\n\}\s*\Z")
+"""A brace at the start of its line: a file that was cut after a message ends in brackets, too."""
 _TAIL = 256
+_USUAL = sum(map(len, HEADER_LINES)) - len(("session_id", "continued_in"))
+"""How many fields a head has, the two that are written only when they are set apart."""
 
 
 class _Fields(msgspec.Struct, forbid_unknown_fields=True, gc=False):
@@ -72,7 +78,7 @@ def read_head(folder: Folder, name: str, session_id: str, file_of: Callable[[str
     except FileNotFoundError:
         return None
     except FileRefused as error:
-        return Damaged(session_id, error.path, str(error))
+        return Damaged(session_id, error.path, error.problem)
     except OSError as error:
         path = file_of(session_id).path
         link = path.is_symlink()
@@ -80,20 +86,24 @@ def read_head(folder: Folder, name: str, session_id: str, file_of: Callable[[str
 
 
 def _head_of(descriptor: int, session_id: str) -> Head | None:
-    """Return the head when nothing about the file is suspicious."""
+    """Return the head when nothing about the file is suspicious; nothing is taken out of a pipe."""
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode) or stranger(status) is not None:
+        return None
     block = os.read(descriptor, BLOCK)
     end = _end_of_head(block)
     while end < 0 and len(block) < _LONGEST_HEAD and (more := os.read(descriptor, len(block))):
         block += more
         end = _end_of_head(block)
-    if end < 0:
+    if end < 0 or not _ends_well(descriptor, status.st_size, block):
         return None
-    status = os.fstat(descriptor)
-    if not stat.S_ISREG(status.st_mode) or not _ends_well(descriptor, status.st_size, block):
-        return None
+    head = block[:end].rstrip(b", \r\n\t") + b"}"
     try:
-        fields = _decoded(block[:end].rstrip(b", \r\n\t") + b"}")
+        fields = _decoded(head)
     except (ValueError, RecursionError):
+        return None
+    usual = _USUAL + (fields.session_id is not None) + (fields.continued_in is not None)
+    if head.count(b'": ') != usual and _repeats(head):
         return None
     stamp = Stamp(fields.lineage, fields.revision)
     sound = fields.format == FORMAT and fields.id == session_id and stamp.is_one
@@ -113,6 +123,15 @@ def _head_of(descriptor: int, session_id: str) -> Head | None:
         fields.model and sys.intern(fields.model),
         fields.continued_in,
     )
+
+
+def _repeats(head: bytes) -> bool:
+    """Whether a key stands twice in the head: the fast decoder takes the last one in silence."""
+    try:
+        decode_json(head, Path())
+    except FileRefused:
+        return True
+    return False
 
 
 def _end_of_head(block: bytes) -> int:

@@ -43,6 +43,19 @@ def as_of_today(
             raise VersionRefused(
                 path, f"it has format {one_line(str(found), 40)}", f"this program reads up to format {today}"
             )
-        document = migrations[found](document)
-        found = document["format"]
+        document = _stepped(document, found, migrations[found], path)
+        found += 1
     return document
+
+
+def _stepped(document: dict[str, Any], found: int, step: Migration, path: Path) -> dict[str, Any]:
+    try:
+        migrated = step(document)
+    except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
+        why = one_line(repr(error), 160)
+        raise FileRefused(
+            path, f"it cannot be read as format {found}: {why}", f"a session file of format {found}"
+        ) from error
+    if migrated.get("format") != found + 1:
+        raise RuntimeError(f"the step from format {found} gives format {migrated.get('format')}")
+    return migrated

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
 from maf_memory.sessions.record import Damaged, Head, SessionRecord
@@ -27,15 +27,13 @@ class Cursor:
     id: str
 
 
-_LAST = datetime.max.replace(tzinfo=UTC)
-
-
 def place_in_listing(one: Head | Cursor) -> tuple[timedelta, str]:
     """Return what a listing is ordered by: the instant, newest first, then the id.
 
     Local times compared as they are written would misorder.
     """
-    return _LAST - one.updated.astimezone(UTC), one.id
+    offset = one.updated.utcoffset() or timedelta()
+    return datetime.max - one.updated.replace(tzinfo=None) + offset, one.id  # in UTC some years do not exist
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +53,8 @@ class SessionStorage(Protocol):
 
     async def create(self, record: SessionRecord) -> Stamp:
         """Keep a session that is not kept yet, durably, and give the record its stamp, of a new lineage.
+
+        A lone surrogate in a text or a message of the record becomes U+FFFD, in the record too.
 
         Raises:
             StateConflict: the id is taken; nothing was overwritten.
