@@ -60,7 +60,8 @@ class _Reader:
         node = self._composed(content)
         if node is None:
             return Config()
-        return self._take(node, _TOP, Config(), "")
+        config: Config = self._take(node, _TOP, Config(), "")
+        return config
 
     def _composed(self, content: bytes) -> Any:
         import yaml
@@ -72,12 +73,12 @@ class _Reader:
         try:
             for event in yaml.parse(text, Loader=yaml.SafeLoader):
                 if isinstance(event, yaml.AliasEvent):
-                    self.refuse(event.start_mark.line + 1, "aliases (*name) are not used here; write the value out.")
+                    self.refuse(_line(event.start_mark), "aliases (*name) are not used here; write the value out.")
             return yaml.compose(text, Loader=yaml.SafeLoader)
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             problem = one_line(str(error.problem or error.context), 160)
-            self.refuse(mark.line + 1 if mark else None, f"it is not YAML: {problem}.", error)
+            self.refuse(_line(mark), f"it is not YAML: {problem}.", error)
         except (yaml.YAMLError, RecursionError) as error:
             self.refuse(None, f"it is not YAML: {one_line(str(error), 160) or 'it nests too deeply'}.", error)
 
@@ -119,6 +120,10 @@ class _Reader:
             hint = f"did you mean {prefix}{nearest[0]}?"
         known = ", ".join(f"{prefix}{name}" for name in rules)
         self.refuse(line, f"there is no key {shown}; {hint or f'the keys here are {known}.'}")
+
+
+def _line(mark: Any) -> int | None:
+    return None if mark is None else int(mark.line) + 1
 
 
 def _kind(node: Any) -> str:
