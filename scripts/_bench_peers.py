@@ -21,8 +21,10 @@ from datetime import UTC, datetime
 import _plot
 from _environment import ROOT
 from _measuring import Row
+from _peer import Peer
 from _peer_processes import Running, Unavailable, environment_of, flushes_of
-from _peers import PEERS, Framework, Peer
+from _peers import PEERS
+from _peers_of_files import Framework
 
 TURNS = (10, 100, 1000, 5000)
 PICTURE = ROOT / "docs" / "save-cost.svg"
@@ -59,13 +61,17 @@ def measure(repeats: int) -> list[Measured]:
             environment_of(one.peer.name, one.peer.requirements)
             one.flushes = flushes_of(one.peer, TURNS[0])
         if one.flushes is not None and (one.flushes > 0) is not one.peer.durable:
-            sys.exit(f"{one.name}: {one.flushes} flushes in a save, but durable = {one.peer.durable} in _peers.py")
+            sys.exit(f"{one.name}: {one.flushes} flushes in a save, but durable = {one.peer.durable} in its class")
     for turns in TURNS:
         print(f"{turns:,} turns…", file=sys.stderr)
-        _measure(measured, turns, repeats if turns < 1000 else max(3, repeats // 2))
+        _measure(measured, turns, _rounds(turns, repeats))
     if measured[0].reason:
         sys.exit(f"{measured[0].name}: {measured[0].reason}")
     return measured
+
+
+def _rounds(turns: int, repeats: int) -> int:
+    return repeats if turns < 1000 else max(3, repeats // 2)
 
 
 def _measure(measured: list[Measured], turns: int, repeats: int) -> None:
@@ -126,7 +132,7 @@ def table(measured: list[Measured], repeats: int) -> str:
         f"{datetime.now(UTC):%Y-%m-%d}, {platform.system()} {platform.machine()}, {os.cpu_count()} cores, "
         f"Python {platform.python_version()}, agent-framework-core "
         f"{version('agent-framework-core')}, {', '.join(versions)}; "
-        f"median of {repeats} rounds, of half as many from 1,000 turns on."
+        f"median of {repeats} rounds, from 1,000 turns on of {_rounds(1000, repeats)}."
     )
     lengths = " | ".join(f"{turns:,} turns" for turns in TURNS)
     lines = [

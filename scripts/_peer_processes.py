@@ -18,7 +18,7 @@ from typing import Any
 
 import _peer_worker
 from _environment import ROOT
-from _peers import Peer
+from _peer import Peer
 
 CACHE = ROOT / ".bench"
 WORKER = ROOT / "scripts" / "_peer_worker.py"

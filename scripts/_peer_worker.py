@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import _peers
+from _peer import Peer
 
 BEGIN, END = "/bench-of-maf-memory/save", "/bench-of-maf-memory/saved"
 
@@ -22,7 +23,7 @@ async def main(name: str, folder: str, turns: str) -> int:
     """Answer until the input ends; return 1 when a turn is missing then."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    peer: _peers.Peer = getattr(_peers, name)(Path(folder), int(turns))
+    peer: Peer = getattr(_peers, name)(Path(folder), int(turns))
     await peer.open()
     opened = await peer.kept()
     print(json.dumps({"messages": opened}), file=answers, flush=True)

@@ -73,7 +73,7 @@ def test_a_store_that_kept_nothing_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_store_that_fails_is_told_with_its_last_words(processes: ModuleType, peers: ModuleType) -> None:
-    class Unknown(peers.Peer):  # type: ignore[misc, name-defined]
+    class Unknown(peers.Ours):  # type: ignore[misc, name-defined]
         name = "Unknown"
 
     with processes.Running(Unknown, 2) as running:
