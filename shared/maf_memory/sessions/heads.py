@@ -21,7 +21,7 @@ from maf_memory.decoding import decode_json
 from maf_memory.disk import Folder
 from maf_memory.errors import FileRefused
 from maf_memory.ownership import stranger
-from maf_memory.reading import ReadFile, reason
+from maf_memory.reading import DEFAULT_LIMIT, ReadFile, reason
 from maf_memory.sessions.decoding import decode
 from maf_memory.sessions.layout import FORMAT, HEADER_LINES
 from maf_memory.sessions.record import Damaged, Head
@@ -52,7 +52,7 @@ class _Fields(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     turns: int
     framework: str
     key: str | None = None
-    service_session_id: Any = None
+    service_session_id: str | dict[str, Any] | None = None
     session_id: str | None = None
     error_count: int = 0
     provider: str | None = None
@@ -88,7 +88,7 @@ def read_head(folder: Folder, name: str, session_id: str, file_of: Callable[[str
 def _head_of(descriptor: int, session_id: str) -> Head | None:
     """Return the head when nothing about the file is suspicious; nothing is taken out of a pipe."""
     status = os.fstat(descriptor)
-    if not stat.S_ISREG(status.st_mode) or stranger(status) is not None:
+    if not stat.S_ISREG(status.st_mode) or status.st_size > DEFAULT_LIMIT or stranger(status) is not None:
         return None
     block = os.read(descriptor, BLOCK)
     end = _end_of_head(block)
@@ -107,7 +107,9 @@ def _head_of(descriptor: int, session_id: str) -> Head | None:
         return None
     stamp = Stamp(fields.lineage, fields.revision)
     sound = fields.format == FORMAT and fields.id == session_id and stamp.is_one
-    if not sound or fields.created.tzinfo is None or fields.updated.tzinfo is None:
+    if not sound or fields.turns < 0 or fields.error_count < 0:
+        return None
+    if fields.created.tzinfo is None or fields.updated.tzinfo is None:
         return None
     return Head(
         fields.id,

@@ -48,11 +48,11 @@ HEADER: Mapping[str, tuple[type, ...]] = {
 OPTIONAL: Mapping[str, tuple[type, ...]] = {
     "key": (str, type(None)),
     "service_session_id": (str, dict, type(None)),
-    "session_id": (str,),
+    "session_id": (str, type(None)),
     "error_count": (int,),
     "provider": (str, type(None)),
     "model": (str, type(None)),
-    "continued_in": (str,),
+    "continued_in": (str, type(None)),
 }
 """The header's fields that may be absent: from older files, or because they have nothing to say."""
 
