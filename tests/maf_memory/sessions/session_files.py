@@ -1,30 +1,21 @@
-"""Session files on a disk: golden ones, what must not change in one, and what the engine says of it."""
+"""Session files on a disk: what must not change in one that is refused, and what the engine says of it."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from agent_framework import Content, Message
 
-from maf_memory.authorship import mark
 from maf_memory.errors import FileRefused
 from maf_memory.sessions.contract.base import MORNING, record_of, turn
 from maf_memory.sessions.files import FileSessions
-from maf_memory.sessions.journal import Journal
 from maf_memory.sessions.record import Damaged, Head, SessionRecord
+from tests.maf_memory.sessions.golden_samples import ID
 
-GOLDEN = Path(__file__).with_name("golden")
-ID = "20260916-101530-4f2a9c1e"
 OTHER = "20260916-101530-0000000a"
-
-
-def golden(name: str) -> bytes:
-    return (GOLDEN / f"{name}.json").read_bytes()
 
 
 def put(sessions: FileSessions, content: bytes, session_id: str = ID) -> Path:
@@ -33,30 +24,6 @@ def put(sessions: FileSessions, content: bytes, session_id: str = ID) -> Path:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     path.write_bytes(content)
     return path
-
-
-def golden_record() -> SessionRecord:
-    """The conversation of the golden file."""
-    call = Content.from_function_call("c1", "look", arguments='{"path": "é.txt"}')
-    errors = Journal()
-    errors.add("generation", line="The model did not answer.", turns=1, question="Et là ?", model="qwen", time=MORNING)
-    return SessionRecord(
-        id=ID,
-        created=MORNING,
-        updated=MORNING + timedelta(minutes=6),
-        cwd="/home/ada/shop",
-        messages=[
-            Message("system", ["Be brief."], message_id="m0", additional_properties=mark("mm", "instructions")),
-            Message("user", ["Quel format pour les logs ?\u2028\0🙂"], message_id="m1"),
-            Message("assistant", [Content.from_text_reasoning(text="Look first."), call], message_id="m2"),
-            Message("tool", [Content.from_function_result("c1", result="a line\nanother")], message_id="m3"),
-            Message("assistant", ["log/slog."], message_id="m4"),
-        ],
-        state={"app": {"allowed": ["look"], "é": 1.5}},
-        errors=errors,
-        provider="openai",
-        model="qwen3.5-4b",
-    )
 
 
 async def kept(sessions: FileSessions, text: str = "kept", session_id: str = OTHER) -> SessionRecord:
