@@ -9,6 +9,7 @@ used, and a sharing violation from a scanner or an indexer is retried for a boun
 from __future__ import annotations
 
 import errno
+import functools
 import os
 import stat
 import sys
@@ -213,11 +214,12 @@ def open_folder(path: Path, *, follow_link: bool = False, below: Path | None = N
             os.close(descriptor)
 
 
-def folders_below(path: Path, below: Path | None) -> list[Path]:
+@functools.lru_cache(maxsize=1024)
+def folders_below(path: Path, below: Path | None) -> tuple[Path, ...]:
     """Return the folders under ``below`` on the way to ``path``, from above; only ``path`` without ``below``."""
     if below is None or path == below:
-        return [path]
-    return [*reversed([part for part in path.parents if part != below and below in part.parents]), path]
+        return (path,)
+    return (*reversed([part for part in path.parents if part != below and below in part.parents]), path)
 
 
 def _open_at(path: str | Path, *, follow_link: bool = False, parent: int | None = None) -> int:
@@ -233,7 +235,7 @@ def _descend(path: Path, below: Path, *, make: bool = False) -> int:
     """
     descriptor = _open_at(below, follow_link=True)
     try:
-        for part in folders_below(path, below) if path != below else []:
+        for part in folders_below(path, below) if path != below else ():
             if make:
                 _make_at(part.name, descriptor)
             inner = _open_at(part.name, parent=descriptor)

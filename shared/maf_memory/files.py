@@ -79,8 +79,11 @@ class StoreFile(ReadFile):
 
         with ExitStack() as held:
             try:
-                make_private_folder(self.path.parent, below=self._root)
-                folder = held.enter_context(self._opened_folder())
+                try:
+                    folder = held.enter_context(self._opened_folder())
+                except FileNotFoundError:
+                    make_private_folder(self.path.parent, below=self._root)
+                    folder = held.enter_context(self._opened_folder())
                 self._refuse_strangers("its folder", folder.status("."))
             except OSError as error:
                 raise self._not_done(work, error) from error
