@@ -97,7 +97,10 @@ def _head_of(descriptor: int, session_id: str) -> Head | None:
         end = _end_of_head(block)
     if end < 0 or not _ends_well(descriptor, status.st_size, block):
         return None
-    head = block[:end].rstrip(b", \r\n\t") + b"}"
+    before = block[:end].rstrip()
+    if not before.endswith(b","):
+        return None
+    head = before[:-1] + b"}"
     try:
         fields = _decoded(head)
     except (ValueError, RecursionError):

@@ -172,6 +172,8 @@ DAMAGED = {
     "a key twice in another layout": json.dumps(json.loads(WHOLE))[:-1] + ', "title": "x"}',
     "no messages": WHOLE.replace('"messages"', '"massages"'),
     "an unknown field": WHOLE.replace('"turns": 2', '"turns": 2, "x": 2'),
+    "a comma too many": WHOLE.replace(',\n"messages"', ',\n,"messages"'),
+    "a comma that is missing": WHOLE.replace(',\n"messages"', '\n"messages"'),
     "a missing field": WHOLE.replace('"cwd": "/home/ada/shop",\n', ""),
     "NaN": WHOLE.replace('"turns": 2', '"turns": NaN'),
     "an infinity": WHOLE.replace('"turns": 2', '"turns": 1e999'),
