@@ -26,6 +26,8 @@ from maf_memory.errors import MafMemoryError
 from maf_memory.snapshot import SnapshotStore
 
 Work = Callable[[], Awaitable[object]]
+Ready = Callable[[str, Path], Awaitable[Work]]
+"""Does what comes before the work of that name below a root, and returns the work itself."""
 
 
 def talked(*turns: str) -> AgentSession:
@@ -53,7 +55,7 @@ async def ready(work: str, root: Path) -> Work:
     }[work]
 
 
-async def stopped(work: str, root: Path) -> str:
+async def stopped(ready: Ready, work: str, root: Path) -> str:
     """Stop this process in the thread that will do the work, then do it, and return what it told."""
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1))
     doing = await ready(work, root)
@@ -65,27 +67,27 @@ async def stopped(work: str, root: Path) -> str:
     return "done"
 
 
-def child(work: str, root: Path, report: socket.socket) -> NoReturn:
+def child(ready: Ready, work: str, root: Path, report: socket.socket) -> NoReturn:
     """Do one work and report it; whatever else is raised is reported as a bug."""
     try:
-        told = asyncio.Runner().run(stopped(work, root))
+        told = asyncio.Runner().run(stopped(ready, work, root))
     except BaseException as error:  # noqa: BLE001 - the test fails on it, with this text
         told = f"BUG {type(error).__name__}: {error}"
     report.send(told.encode())
     os._exit(0)
 
 
-def main() -> None:
-    """Serve until the input ends."""
-    with tempfile.TemporaryDirectory() as warm:  # whatever is imported late is imported now
-        for work in ("save again", "set again"):
-            asyncio.run(_once(work, Path(warm)))
+def serve(ready: Ready, *warming: str) -> None:
+    """Serve until the input ends; what the works ``warming`` import late is imported now."""
+    with tempfile.TemporaryDirectory() as warm:
+        for work in warming:
+            asyncio.run(_once(ready, work, Path(warm)))
     for line in sys.stdin:
         asked = json.loads(line)
         ours, theirs = socket.socketpair()
         process = os.fork()
         if process == 0:
-            child(asked["work"], Path(asked["root"]), theirs)
+            child(ready, asked["work"], Path(asked["root"]), theirs)
         os.waitpid(process, os.WUNTRACED)
         print(process, flush=True)
         _, status = os.waitpid(process, 0)
@@ -95,9 +97,9 @@ def main() -> None:
         print(json.dumps({"killed": os.WIFSIGNALED(status), "told": told}), flush=True)
 
 
-async def _once(work: str, root: Path) -> None:
+async def _once(ready: Ready, work: str, root: Path) -> None:
     await (await ready(work, root))()
 
 
 if __name__ == "__main__":
-    main()
+    serve(ready, "save again", "set again")

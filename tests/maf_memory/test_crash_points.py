@@ -48,9 +48,11 @@ class Ended:
 class Server:
     """The process that forks one child a crash point, and the tracer that goes with each child."""
 
-    def __init__(self) -> None:
+    def __init__(self, script: Path = SERVER) -> None:
+        if sys.platform != "linux" or shutil.which("strace") is None:
+            pytest.skip("strace is not installed: no system call can be made to fail here")
         self.process = subprocess.Popen(
-            [os.path.realpath(sys.executable), str(SERVER)],
+            [os.path.realpath(sys.executable), str(script)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -87,8 +89,6 @@ class Server:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    if sys.platform != "linux" or shutil.which("strace") is None:
-        pytest.skip("strace is not installed: no system call can be made to fail here")
     server = Server()
     yield server
     server.close()
