@@ -30,8 +30,10 @@ from maf_memory.stamp import Stamp
 BLOCK = 4096
 _LONGEST_HEAD = 1024 * 1024
 _AS_WRITTEN = b'\n"messages": [\n'
-_MESSAGES = re.compile(rb'(?<!\\)"messages"\s*:\s*\[')
-_END = re.compile(rb"\]\r?\n\}\s*\Z")
+_MESSAGES = re.compile(rb'(?<!\\)"messages"[ \t\r\n]*:[ \t\r\n]*\[')
+_SPACE = b" \t\r\n"
+"""What JSON calls white space; a regular expression's own would let other bytes pass."""
+_END = re.compile(rb"\]\r?\n\}[ \t\r\n]*\Z")
 """A brace at the start of its line: a file that was cut after a message ends in brackets, too."""
 _TAIL = 256
 _USUAL = sum(map(len, HEADER_LINES)) - len(("session_id", "continued_in"))
@@ -97,7 +99,7 @@ def _head_of(descriptor: int, session_id: str) -> Head | None:
         end = _end_of_head(block)
     if end < 0 or not _ends_well(descriptor, status.st_size, block):
         return None
-    before = block[:end].rstrip()
+    before = block[:end].rstrip(_SPACE)
     if not before.endswith(b","):
         return None
     head = before[:-1] + b"}"

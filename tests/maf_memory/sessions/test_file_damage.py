@@ -174,6 +174,7 @@ DAMAGED = {
     "an unknown field": WHOLE.replace('"turns": 2', '"turns": 2, "x": 2'),
     "a comma too many": WHOLE.replace(',\n"messages"', ',\n,"messages"'),
     "a comma that is missing": WHOLE.replace(',\n"messages"', '\n"messages"'),
+    "white space that JSON does not know": WHOLE.removesuffix("\n") + "\v",
     "a missing field": WHOLE.replace('"cwd": "/home/ada/shop",\n', ""),
     "NaN": WHOLE.replace('"turns": 2', '"turns": NaN'),
     "an infinity": WHOLE.replace('"turns": 2', '"turns": 1e999'),
