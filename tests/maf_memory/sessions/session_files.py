@@ -79,3 +79,20 @@ async def damage_listed(sessions: FileSessions, session_id: str = ID) -> str:
     assert one.problem.isprintable()
     assert one.path == sessions.path_of(session_id)
     return one.problem
+
+
+def tree(folder: Path) -> dict[str, tuple[object, ...]]:
+    """Every file, link and folder below, with what must not change in it."""
+    found: dict[str, tuple[object, ...]] = {}
+    for path in sorted(folder.rglob("*")):
+        status = path.lstat()
+        content = path.readlink() if path.is_symlink() else path.read_bytes() if path.is_file() else None
+        found[str(path.relative_to(folder))] = (content, status.st_ino, status.st_mode, status.st_uid)
+    return found
+
+
+@contextmanager
+def all_untouched(folder: Path) -> Iterator[None]:
+    before = tree(folder)
+    yield
+    assert tree(folder) == before
