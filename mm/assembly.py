@@ -1,0 +1,33 @@
+"""Puts an agent together from its configuration: the model, the tools, the keeper, one conversation."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from mm.agent_yaml import read_config
+from mm.config import Config
+from mm.connecting import connect_model
+from mm.conversation import Conversation
+from mm.keeper import Keeper
+from mm.memory import memory_tool
+from mm.tools import project_tools
+
+
+def assembled(project: Path, config: Config, environ: Mapping[str, str] = os.environ) -> Conversation:
+    """Return a new conversation of the agent that ``config`` describes; nothing is sent or written yet.
+
+    Raises:
+        ChatUnavailable: the model cannot be used.
+    """
+    client, _ = connect_model(config, environ)
+    keeper = Keeper(project, config)
+    tools = project_tools(project, config)
+    if config.memory_tool and config.sessions_enabled:
+        tools.append(memory_tool(keeper.search))
+    key = environ.get(config.model.key_variable, "")
+    return Conversation(keeper, config, client, tools, secrets=(key,) if key else ())
+
+
+__all__ = ["assembled", "read_config"]
