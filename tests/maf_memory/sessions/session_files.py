@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -96,3 +97,15 @@ def all_untouched(folder: Path) -> Iterator[None]:
     before = tree(folder)
     yield
     assert tree(folder) == before
+
+
+def other_process(sessions: FileSessions) -> FileSessions:
+    """Another handle on the sessions of a project, which is to the first one what another process is."""
+    return FileSessions(sessions.folder, root=sessions.folder.parent.parent, ignore=True)
+
+
+def grown(record: SessionRecord, text: str = "mine") -> SessionRecord:
+    """The record after one more turn."""
+    record.messages = [*record.messages, *turn(text)]
+    record.updated += timedelta(minutes=1)
+    return record
