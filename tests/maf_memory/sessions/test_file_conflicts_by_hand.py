@@ -17,6 +17,8 @@ from maf_memory.sessions.record import SessionRecord
 from tests.maf_memory.sessions.golden_samples import ID
 from tests.maf_memory.sessions.session_files import grown, identity, kept, other_process, untouched
 
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="links, modes and times of POSIX")
+
 
 @pytest.fixture
 def sessions(tmp_path: Path) -> FileSessions:
