@@ -183,6 +183,10 @@ def _problem_of(message: Any, kind: str | None) -> str | None:
     return None
 
 
+def _are_annotations(value: Any) -> bool:
+    return value is None or (type(value) is list and all(type(one) is dict for one in value))
+
+
 def _problem_of_content(content: Any) -> str | None:
     kind = content.get("type") if type(content) is dict else None
     if type(kind) is not str:
@@ -192,7 +196,7 @@ def _problem_of_content(content: Any) -> str | None:
     for field, types in _FIELDS_OF.get(kind, _NO_FIELDS):
         if type(content.get(field)) not in types:
             return f"has a {kind} whose {field} is not {JSON_NAMES[types[0]]}"
-    if "annotations" in content and type(content.get("annotations")) not in (list, type(None)):
-        return f"has a {kind} whose annotations are not a list"
+    if "annotations" in content and not _are_annotations(content["annotations"]):
+        return f"has a {kind} whose annotations are not a list of objects"
     call = content.get("function_call")
     return None if call is None else _problem_of_content(call)

@@ -105,11 +105,11 @@ class ReadFile:
 
     @property
     def folder_is_missing(self) -> bool:
-        """Whether there is no folder, and so nothing to delete; a folder that cannot be seen is not missing."""
+        """Whether there is no folder, and so nothing to delete; one that cannot be seen, or a link, is not missing."""
         try:
             self.path.parent.stat()
         except (FileNotFoundError, NotADirectoryError):
-            return True
+            return not self._folder_is_link()
         except OSError:
             return False
         return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -165,6 +165,10 @@ def _time(document: dict[str, Any], field: str, path: Path) -> datetime:
         ) from error
     if time.tzinfo is None:
         raise FileRefused(path, f"{field} has no offset", "a date and time with its offset")
+    try:
+        time.astimezone(UTC)
+    except OverflowError as error:  # before the year 1, or after 9999, elsewhere: no two such times can be compared
+        raise FileRefused(path, f"{field} is at the end of all dates", "a date that every clock can show") from error
     return time
 
 

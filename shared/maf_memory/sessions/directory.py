@@ -187,7 +187,7 @@ class SessionDirectory:
         if record.stamp is None:
             return
         try:
-            if not await self.storage.delete(record.id, expected=record.stamp):
+            if not await self.storage.delete(record.id, expected=record):
                 raise StateConflict(Path(record.id), "nothing, for it was deleted", str(record.stamp))
         except StateConflict as conflict:
             try:

@@ -23,7 +23,7 @@ from maf_memory.sessions.layout import Around
 from maf_memory.sessions.record import Damaged, Head, SessionRecord
 from maf_memory.sessions.soundness import is_for_a_surrogate, make_sound
 from maf_memory.sessions.storage import Cursor, Page, place_in_listing
-from maf_memory.sessions.written import Written
+from maf_memory.sessions.written import Known, Written
 from maf_memory.stamp import Stamp, first_stamp
 from maf_memory.threads import finished_in_thread
 
@@ -48,6 +48,7 @@ class FileSessions:
         path = Path(folder).absolute()
         self._folder = SessionFolder(path, path.parent if root is None else root.absolute())
         self._ignore = ignore
+        self._swept = False
         self._written: weakref.WeakKeyDictionary[SessionRecord, Written] = weakref.WeakKeyDictionary()
 
     @classmethod
@@ -84,7 +85,7 @@ class FileSessions:
         """Return a session, as :meth:`SessionStorage.load` promises."""
         return await finished_in_thread(self._load, session_id)
 
-    async def delete(self, session_id: str, *, expected: Stamp | None = None) -> bool:
+    async def delete(self, session_id: str, *, expected: SessionRecord | Stamp | None = None) -> bool:
         """Delete a session, as :meth:`SessionStorage.delete` promises; without ``expected``, a damaged one too."""
         return await finished_in_thread(self._delete, session_id, expected)
 
@@ -176,8 +177,11 @@ class FileSessions:
             around, lines = _encoded(copy, stamp, written, file.path)
             if self._ignore and create:
                 self._folder.keep_out_of_git()
+            if not create and file.folder_is_missing:
+                raise StateConflict(file.path, "nothing, for its folder is gone", str(known))
+            self._sweep_once()
             with file.locked():
-                self._refuse_other_save(file, known, written)
+                _refuse_other_save(file, known, record.known)
                 try:
                     file.replace(around.pieces(lines))
                 except NotProvenDurable:
@@ -187,21 +191,11 @@ class FileSessions:
                 _settle(file, record, copy, written, turn, stamp, around, lines)
         return stamp
 
-    def _refuse_other_save(self, file: StoreFile, known: Stamp | None, written: Written) -> None:
-        status = file.status_held()
-        if status is None:
-            if known is not None:
-                raise StateConflict(file.path, "nothing, for it was deleted", str(known))
-            return
-        if known is not None and written.stamp == known and written.is_untouched(status):
-            return
-        content = file.read()
-        found = None if content is None else decode(content, file.path).record.stamp
-        if found != known:
-            raise StateConflict(file.path, _told(found, known), "no session" if known is None else str(known))
-        if content is not None and written.stamp == known and not written.is_same(content):
-            # A backup was put back, or somebody edited the file: the stamp is the known one and the content is not.
-            raise StateConflict(file.path, f"revision {known.revision if known else 0} with other bytes", "its own")
+    def _sweep_once(self) -> None:
+        """Remove what killed saves left, before this store's first write: nobody else may ever do it."""
+        if not self._swept:
+            self._folder.sweep(ignore=self._ignore)
+            self._swept = True
 
     def _load(self, session_id: str) -> SessionRecord:
         file = self._folder.file(session_id)
@@ -210,27 +204,25 @@ class FileSessions:
             raise UnknownSession(session_id, str(self.folder))
         content, status = found
         read = decode(content, file.path)
-        written = self._written.setdefault(read.record, Written())
-        written.stamp = read.record.stamp
         if read.around is None:
-            written.know_other(status, content)
+            read.record.known = Known(read.head.stamp, status, content=content)
         else:
-            written.know(status, read.around, read.lines)
+            read.record.known = Known(read.head.stamp, status, parts=(read.around, read.lines))
+            written = self._written.setdefault(read.record, Written())
             written.lines.prime(read.record.messages, read.lines, read.events)
         return read.record
 
-    def _delete(self, session_id: str, expected: Stamp | None) -> bool:
+    def _delete(self, session_id: str, expected: SessionRecord | Stamp | None) -> bool:
         file = self._folder.file(session_id)
         if file.folder_is_missing:
             return False
         with file.locked("deleted"):
+            file.sweep_held()
             if expected is not None:
-                content = file.read()
-                if content is None:
+                if file.status_held() is None:
                     return False
-                found = decode(content, file.path).record.stamp
-                if found != expected:
-                    raise StateConflict(file.path, _told(found, expected), str(expected))
+                known = expected.known if isinstance(expected, SessionRecord) else None
+                _refuse_other_save(file, expected.stamp if isinstance(expected, SessionRecord) else expected, known)
             return file.delete()
 
     def _page(self, limit: int | None, after: Cursor | None) -> Page:
@@ -250,6 +242,25 @@ class FileSessions:
         if len(shown) < len(heads):
             return Page(shown, (), Cursor(shown[-1].updated, shown[-1].id))
         return Page(shown, damaged, None)
+
+
+def _refuse_other_save(file: StoreFile, stamp: Stamp | None, known: Known | None) -> None:
+    """Refuse to go on when the file is not the save with ``stamp``, or not to the byte what is ``known`` of it."""
+    status = file.status_held()
+    if status is None:
+        if stamp is not None:
+            raise StateConflict(file.path, "nothing, for it was deleted", str(stamp))
+        return
+    is_known = known is not None and known.stamp == stamp
+    if known is not None and is_known and known.is_untouched(status):
+        return
+    content = file.read()
+    found = None if content is None else decode(content, file.path).record.stamp
+    if found != stamp:
+        raise StateConflict(file.path, _told(found, stamp), "no session" if stamp is None else str(stamp))
+    if known is not None and is_known and content is not None and not known.is_same(content):
+        # A backup was put back, or somebody edited the file: the stamp is the known one and the content is not.
+        raise StateConflict(file.path, f"revision {known.stamp.revision} with other bytes", "its own")
 
 
 def _encoded(copy: SessionRecord, stamp: Stamp, written: Written, path: Path) -> tuple[Around, list[bytes]]:
@@ -283,8 +294,8 @@ def _settle(
         status = file.status_held()
     except SaveFailed:
         status = None  # the next save reads the file to see that it is the same
-    written.know(status, around, lines)
-    written.stamp = record.stamp = stamp
+    record.known = Known(stamp, status, parts=(around, lines))
+    record.stamp = stamp
     written.saved = turn
     record.title = record.title or copy.title  # one that was given meanwhile stays
 

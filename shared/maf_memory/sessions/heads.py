@@ -11,7 +11,7 @@ import re
 import stat
 import sys
 from collections.abc import Callable
-from datetime import datetime
+from datetime import MAXYEAR, MINYEAR, datetime
 from pathlib import Path
 from typing import Any
 
@@ -114,8 +114,9 @@ def _head_of(descriptor: int, session_id: str) -> Head | None:
     sound = fields.format == FORMAT and fields.id == session_id and stamp.is_one
     if not sound or fields.turns < 0 or fields.error_count < 0:
         return None
-    if fields.created.tzinfo is None or fields.updated.tzinfo is None:
-        return None
+    for time in (fields.created, fields.updated):
+        if time.tzinfo is None or time.year in (MINYEAR, MAXYEAR):  # whether every clock can show it, the whole decides
+            return None
     return Head(
         fields.id,
         stamp,

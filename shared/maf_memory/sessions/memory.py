@@ -86,9 +86,11 @@ class MemorySessions:
                 self._refuse(record.id, found, record.stamp)
             return self._keep(record, copy, found.stamp.next())
 
-    async def delete(self, session_id: str, *, expected: Stamp | None = None) -> bool:
+    async def delete(self, session_id: str, *, expected: SessionRecord | Stamp | None = None) -> bool:
         """Delete a session, as :meth:`SessionStorage.delete` promises."""
         self._checked_id(session_id)
+        if isinstance(expected, SessionRecord):
+            expected = expected.stamp
         with self.place.lock:
             found = self.place.sessions.get(session_id)
             if found is not None and expected is not None and found.stamp != expected:

@@ -82,7 +82,9 @@ def called_with(content: Content) -> object:
     if content.type == "shell_tool_call" and isinstance(content.commands, list):
         return "\n".join(text_of(command) for command in content.commands)
     if content.type == "code_interpreter_tool_call" and content.inputs:
-        return texts_and_attachments(content.inputs, turn=0)[0]
+        if isinstance(content.inputs, (list, tuple)) and all(hasattr(one, "to_dict") for one in content.inputs):
+            return texts_and_attachments(content.inputs, turn=0)[0]
+        return text_of(content.inputs)
     return without_type(content)
 
 

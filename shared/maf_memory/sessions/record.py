@@ -15,6 +15,8 @@ from maf_memory.stamp import Stamp
 if TYPE_CHECKING:
     from agent_framework import Message
 
+    from maf_memory.sessions.written import Known
+
 
 def local_now() -> datetime:
     """Return the time with this machine's offset, to the second, as a session file records it."""
@@ -49,6 +51,8 @@ class SessionRecord:
     continued_in: str | None = None
     """The id of the session that goes on where this one was compacted."""
     stamp: Stamp | None = None
+    known: Known | None = field(default=None, repr=False)
+    """What the storage knows of the file behind this record; a copy of the record knows the same."""
 
 
 class Head(msgspec.Struct, frozen=True, gc=False):

@@ -81,10 +81,10 @@ class SessionStorage(Protocol):
         """
         ...
 
-    async def delete(self, session_id: str, *, expected: Stamp | None = None) -> bool:
+    async def delete(self, session_id: str, *, expected: SessionRecord | Stamp | None = None) -> bool:
         """Delete the session, whatever it holds, and return whether there was one.
 
-        With ``expected``, only when that is the save that is kept.
+        With ``expected``, only when that is the save that is kept; a record is expected with all that it was kept as.
 
         Raises:
             StateConflict: another save is kept than the expected one.

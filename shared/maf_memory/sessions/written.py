@@ -19,32 +19,25 @@ def fingerprint(status: os.stat_result) -> Fingerprint:
     return (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
-class Written:
-    """The file behind one record as it was last read or written.
+class Known:
+    """One save as its file holds it: its stamp, what the file looked like, and what it said, to the byte.
 
-    ``lock`` admits one work on the record at a time; ``saved`` is the number of the newest save that is on the disk.
+    It goes with the record, and with each copy of the record: whoever saves it sees what happened to the file since.
     """
 
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.lines = MessageLines(line_form, message_of, kind=None)
-        self.stamp: Stamp | None = None
-        self.asked = 0
-        self.saved = 0
-        self._fingerprint: Fingerprint | None = None
-        self._around: Around | None = None
-        self._lines: Sequence[bytes] = ()
-        self._digest: bytes | None = None
-
-    def know(self, status: os.stat_result | None, around: Around, lines: Sequence[bytes]) -> None:
-        """Take note of a file that holds ``lines`` between ``around``."""
+    def __init__(
+        self,
+        stamp: Stamp,
+        status: os.stat_result | None,
+        *,
+        parts: tuple[Around, Sequence[bytes]] | None = None,
+        content: bytes = b"",
+    ) -> None:
+        """Know a file by its ``parts`` where it has the package's own layout, else by its ``content``."""
+        self.stamp = stamp
         self._fingerprint = None if status is None else fingerprint(status)
-        self._around, self._lines, self._digest = around, lines, None
-
-    def know_other(self, status: os.stat_result, content: bytes) -> None:
-        """Take note of a file that has another layout than the package's own."""
-        self._fingerprint = fingerprint(status)
-        self._around, self._lines, self._digest = None, (), hashlib.sha256(content).digest()
+        self._parts = parts
+        self._digest = None if parts is not None else hashlib.sha256(content).digest()
 
     def is_untouched(self, status: os.stat_result) -> bool:
         """Whether nothing at all happened to the file; if so, it need not be read."""
@@ -52,6 +45,20 @@ class Written:
 
     def is_same(self, content: bytes) -> bool:
         """Whether ``content`` is to the byte what the file held."""
-        if self._around is not None:
-            return self._around.whole(self._lines) == content
+        if self._parts is not None:
+            around, lines = self._parts
+            return around.whole(lines) == content
         return hashlib.sha256(content).digest() == self._digest
+
+
+class Written:
+    """How one record is saved: one work at a time, each message encoded once.
+
+    ``asked`` and ``saved`` number the saves, as they were asked for and as they came to the disk.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.lines = MessageLines(line_form, message_of, kind=None)
+        self.asked = 0
+        self.saved = 0
