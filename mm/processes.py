@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -39,19 +38,40 @@ async def started(
 
 
 async def end_group(process: asyncio.subprocess.Process, *, grace: float = GRACE_SECONDS) -> None:
-    """End the process and its whole group: asked first, killed after ``grace`` seconds; returns when it is gone."""
-    if process.returncode is None:
-        _signal(process, signal.SIGTERM)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(grace):
-                await process.wait()
-    _signal(process, getattr(signal, "SIGKILL", signal.SIGTERM))
+    """End the process and its whole group: asked first, killed after ``grace`` seconds; returns when it is gone.
+
+    A cancellation is raised when that is done, and not before.
+    """
+    ending = asyncio.ensure_future(_end_group(process, grace))
+    try:
+        await asyncio.shield(ending)
+    except asyncio.CancelledError:
+        await ending
+        raise
+
+
+async def _end_group(process: asyncio.subprocess.Process, grace: float) -> None:
+    left = grace
+    if _signal(process, signal.SIGTERM):
+        while left > 0 and _signal(process, 0):  # nothing tells when a group is empty but asking
+            await asyncio.sleep(_STEP)
+            left -= _STEP
+        _signal(process, getattr(signal, "SIGKILL", signal.SIGTERM))
     await process.wait()
 
 
-def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
-    with suppress(ProcessLookupError, PermissionError):  # gone already; what it left has no group any more
+_STEP = 0.02
+
+
+def _signal(process: asyncio.subprocess.Process, number: int) -> bool:
+    """Send a signal to the group, and return whether there was one to send it to."""
+    try:
         if os.name == "posix":
             os.killpg(process.pid, number)
-        elif process.returncode is None:
+        elif process.returncode is not None:
+            return False
+        elif number:
             process.terminate()
+    except (ProcessLookupError, PermissionError):  # gone; what it left has no group any more
+        return False
+    return True
