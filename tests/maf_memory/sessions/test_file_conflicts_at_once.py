@@ -14,6 +14,7 @@ import pytest
 from maf_memory.authorship import mark
 from maf_memory.errors import StateConflict, UnknownSession
 from maf_memory.sessions.contract.base import message, record_of, said, texts, turn
+from maf_memory.sessions.copies import copied_record
 from maf_memory.sessions.files import FileSessions
 from maf_memory.sessions.record import Head, SessionRecord
 from maf_memory.stamp import Stamp
@@ -78,6 +79,30 @@ async def test_of_many_saves_at_once_the_last_one_asked_for_stays(
     loaded = await other_process(sessions).load(ID)
     assert texts(loaded)[::2] == [f"question {number}" for number in range(31)]
     await agree(sessions, record)
+
+
+async def test_a_save_that_comes_to_its_turn_after_a_later_one_writes_nothing(
+    sessions: FileSessions, record: SessionRecord
+) -> None:
+    """Threads take no turns: the one that was asked for first may be the second to get there."""
+    written, file = sessions._written[record], sessions._folder.file(ID)
+    earlier, later = copied_record(grown(record, "question 1")), copied_record(grown(record, "question 2"))
+    stamp = sessions._save(file, record, later, written, written.asked + 2, create=False)
+    with untouched(sessions.path_of(ID)):
+        assert sessions._save(file, record, earlier, written, written.asked + 1, create=False) == stamp
+    assert texts(await sessions.load(ID))[::2] == ["question 0", "question 1", "question 2"]
+    written.asked += 2
+    await agree(sessions, record)
+
+
+async def test_a_stamp_that_is_not_the_files_is_a_conflict_although_nothing_happened_to_the_file(
+    sessions: FileSessions, record: SessionRecord
+) -> None:
+    assert record.stamp is not None
+    for other in (record.stamp.next(), Stamp("0" * 8, record.stamp.revision)):
+        record.stamp = other
+        with untouched(sessions.path_of(ID)), pytest.raises(StateConflict):
+            await sessions.save(record)
 
 
 async def test_two_records_of_one_session_in_one_process_are_two_copies(

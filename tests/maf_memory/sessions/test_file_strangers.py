@@ -41,6 +41,7 @@ FOREIGN = [
     "README",
     ".DS_Store",
     ".json",
+    ID,
     "20260916.json",
     f"{ID}.json~",
     f"{ID}.json.bak",
