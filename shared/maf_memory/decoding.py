@@ -61,7 +61,8 @@ def decode_json(content: bytes, path: Path, *, expected: str = "one whole JSON d
         refuse(f"it is not UTF-8 at byte {error.start}", error)
     try:
         value = json.loads(text, object_pairs_hook=_without_repeats, parse_constant=_no_constant, parse_float=_finite)
-        _refuse_too_deep(value)
+        if nests_too_deeply(value):
+            raise _Refusal("it nests too deeply")
         if _SURROGATE_ESCAPE.search(content):
             _refuse_lone_surrogates(value)
     except json.JSONDecodeError as error:
@@ -75,10 +76,10 @@ def decode_json(content: bytes, path: Path, *, expected: str = "one whole JSON d
     return value
 
 
-def _refuse_too_deep(value: object) -> None:
-    """Refuse what is nested so deeply that not every Python could read it: the parsers' own limits differ."""
+def nests_too_deeply(value: object, maximum: int = MAXIMUM_DEPTH) -> bool:
+    """Whether a value is nested so deeply that not every Python could read it: the parsers' own limits differ."""
     level: list[Any] = [value]
-    for _ in range(MAXIMUM_DEPTH):
+    for _ in range(maximum):
         level = [
             inner
             for outer in level
@@ -87,8 +88,8 @@ def _refuse_too_deep(value: object) -> None:
             if isinstance(inner, (dict, list))
         ]
         if not level:
-            return
-    raise _Refusal("it nests too deeply")
+            return False
+    return True
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

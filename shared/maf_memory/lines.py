@@ -15,6 +15,7 @@ import msgspec
 
 from maf_memory.authorship import is_question
 from maf_memory.conversation import Calls, Event, NotAConversation, checked
+from maf_memory.decoding import MAXIMUM_DEPTH, nests_too_deeply
 
 if TYPE_CHECKING:
     from agent_framework import Message
@@ -23,6 +24,10 @@ Form = Callable[["Message"], dict[str, Any]]
 Rebuild = Callable[[dict[str, Any]], "Message"]
 
 encoded: Callable[[Any], bytes] = msgspec.json.Encoder().encode
+
+
+_DEEPEST = MAXIMUM_DEPTH - 10
+"""How deeply a message may nest: less than a file, for it stands in some containers of its file."""
 
 
 def full_form(message: Message) -> dict[str, Any]:
@@ -176,6 +181,8 @@ class MessageLines:
         form = self._form(message)
         events = checked(form, number, kind=self._kind)
         line = encoded(form)
+        if line.count(b"[") + line.count(b"{") > _DEEPEST and nests_too_deeply(form, _DEEPEST):
+            raise ValueError(f"message {number} nests too deeply")
         # The fast encoder changes some values in silence: NaN becomes null, bytes and sets something else.
         if msgspec.json.decode(line) != form:
             raise ValueError(f"message {number} holds a value that JSON cannot hold")

@@ -141,6 +141,23 @@ class TestRoundTrip:
                 assert isinstance(head, Head)
                 assert (head.title, head.cwd, head.key) == (loaded.title, loaded.cwd, loaded.key)
 
+    @pytest.mark.parametrize("depth", [100, 400, 470, 480, 490, 500, 600, 900, 5000])
+    async def test_however_deep_a_message_is_it_is_refused_or_comes_back_in_any_layout(
+        self, sessions: FileSessions, depth: int
+    ) -> None:
+        value: list[Any] = []
+        for _ in range(depth):
+            value = [value]
+        record = record_of(message("user", "x", additional_properties={"deep": value}), id=ID)
+        if depth >= 490:
+            with pytest.raises(SaveFailed):
+                await sessions.create(record)
+            return
+        await sessions.create(record)
+        path = sessions.path_of(ID)
+        path.write_text(json.dumps(json.loads(path.read_bytes()), indent=1))
+        assert said(await sessions.load(ID)) == said(record)
+
     async def test_a_file_that_would_be_too_large_is_not_begun(self, sessions: FileSessions) -> None:
         record = record_of(*turn("x"), id=ID)
         await sessions.create(record)
