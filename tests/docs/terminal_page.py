@@ -28,6 +28,7 @@ _COMMANDS = {
     "demo130": ("-m", "demo130"),
     "demo140": ("-m", "demo140"),
     "maf-memory": ("-m", "maf_command"),
+    "mm": ("-m", "mm"),
     "python3": (),
 }
 

@@ -18,6 +18,7 @@ from maf_console.options import parse
 from maf_console.places import Places
 from maf_console.screen import Screen
 from maf_memory.chat import connect
+from mm.command import app as mini_me
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
@@ -50,6 +51,14 @@ def test_every_command_and_option_of_maf_memory_is_on_the_page() -> None:
     found = dict(commands_of("maf-memory", get_command(app)))
     assert set(found) >= {"maf-memory where", "maf-memory sessions", "maf-memory sessions list"}
     for name, command in found.items():
+        (page,) = re.findall(rf"^\$ COLUMNS=80 {name} --help\n(.*?)(?=^\$|^```)", section, re.MULTILINE | re.DOTALL)
+        for parameter in command.params:
+            assert [option for option in parameter.opts if option.startswith("-") and option not in page] == [], name
+
+
+def test_every_command_and_option_of_mm_is_on_the_page() -> None:
+    section = PAGE.split("## mm\n")[1].split("\n## ")[0]
+    for name, command in commands_of("mm", get_command(mini_me)):
         (page,) = re.findall(rf"^\$ COLUMNS=80 {name} --help\n(.*?)(?=^\$|^```)", section, re.MULTILINE | re.DOTALL)
         for parameter in command.params:
             assert [option for option in parameter.opts if option.startswith("-") and option not in page] == [], name
