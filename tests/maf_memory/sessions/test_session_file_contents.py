@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from maf_memory.errors import SaveFailed
-from maf_memory.sessions.contract.base import message, record_of, said, texts, turn
+from maf_memory.sessions.contract.base import MORNING, message, record_of, said, texts, turn
 from maf_memory.sessions.files import FileSessions
 from maf_memory.sessions.record import Head
 from maf_memory.text import sound
@@ -140,6 +140,33 @@ class TestRoundTrip:
             if head is not None:
                 assert isinstance(head, Head)
                 assert (head.title, head.cwd, head.key) == (loaded.title, loaded.cwd, loaded.key)
+
+    @pytest.mark.parametrize(
+        ("field", "value"),
+        [
+            ("created", MORNING.replace(tzinfo=None)),
+            ("updated", MORNING.replace(tzinfo=None)),
+            ("cwd", None),
+            ("cwd", Path("/home/ada")),
+            ("title", 7),
+            ("key", 1),
+            ("model", ["qwen"]),
+            ("provider", b"openai"),
+            ("session_id", 1.5),
+            ("continued_in", True),
+            ("service_session_id", ["resp-1"]),
+        ],
+    )
+    async def test_a_field_that_could_not_be_read_back_is_refused_before_anything_is_written(
+        self, sessions: FileSessions, field: str, value: Any
+    ) -> None:
+        record = record_of(*turn("x"), id=ID)
+        setattr(record, field, value)
+        with pytest.raises(SaveFailed, match="could not be read back") as caught:
+            await sessions.create(record)
+        assert str(caught.value).isprintable()
+        assert record.stamp is None
+        assert not sessions.path_of(ID).exists()
 
     @pytest.mark.parametrize("depth", [100, 400, 470, 480, 490, 500, 600, 900, 5000])
     async def test_however_deep_a_message_is_it_is_refused_or_comes_back_in_any_layout(
