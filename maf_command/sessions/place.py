@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from maf_memory.errors import FileRefused, FileUnreadable, MafMemoryError, VersionRefused
+from maf_memory.text import one_line
 
 if TYPE_CHECKING:
     from maf_memory.sessions.directory import SessionDirectory
@@ -27,8 +29,11 @@ Folder = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object in place of the text.")]
 SessionId = Annotated[
-    str, typer.Argument(metavar="ID", help="The session's id, or as much of its beginning as no other one has.")
+    str, typer.Argument(metavar="ID", help="The session's id, as much of its beginning as no other one has, or its file.")
 ]
+
+
+_SUFFIX = ".json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +76,25 @@ class Place:
         return shlex.join(["maf-memory", "sessions", verb, *arguments, *options])
 
     async def find(self, prefix: str) -> str:
-        """Return the id that is meant.
+        """Return the id that is meant, by its beginning or by its file's name or path.
 
         Raises:
             UnknownSession, AmbiguousSession: none is, or more than one.
+            MafMemoryError: it is the path of a file in another folder, where the same id may be another conversation.
         """
         if not prefix.strip():
             raise typer.BadParameter("an id is needed", param_hint="ID")
-        return await self.directory.find(prefix)
+        return await self.directory.find(self._begun(prefix.strip()))
+
+    def _begun(self, given: str) -> str:
+        """Return the id, or its beginning, that is ``given`` or that the file ``given`` has as its name."""
+        file = Path(given)
+        if file.suffix.lower() != _SUFFIX:
+            return given
+        folder = self.storage.folder
+        if file.parent != Path() and os.path.realpath(file.parent) != os.path.realpath(folder):
+            raise MafMemoryError(f"{one_line(given, 400)} is not in {folder}. Name its place: --project or --folder.")
+        return file.stem
 
     async def load(self, prefix: str) -> SessionRecord:
         """Return the session that is meant, whole.

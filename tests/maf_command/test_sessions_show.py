@@ -138,7 +138,8 @@ def test_an_id_that_is_unknown_ambiguous_or_shaped_like_an_attack_is_one_line(pr
         ("2025", f"error: No session 2025 in {project / '.mm' / 'sessions'}."),
         ("2026", "error: 4 sessions begin with 2026: "),
         ("../../etc/passwd", "error: No session ../../etc/passwd in "),
-        ("20260916-101530-4f2a9c1e.json", "error: No session 20260916-101530-4f2a9c1e.json in "),
+        ("20250916-101530-4f2a9c1e.json", "error: No session 20250916-101530-4f2a9c1e in "),
+        ("../20260916-101530-4f2a9c1e.json", "error: ../20260916-101530-4f2a9c1e.json is not in "),
         ("\u202e\x1b[2J", "error: No session "),
     ):
         run = sessions(command, given, *more, cwd=project)
@@ -172,3 +173,20 @@ def test_on_a_terminal_lines_break_at_words_under_their_label(project: Path, col
     words = [line for line in shown.splitlines() if len(line) > columns]
     assert words == []
     assert "\nAnswer\n  log/slog, en JSON" in shown
+
+
+def test_a_session_is_shown_by_its_file_s_name_and_by_its_path(project: Path) -> None:
+    shown = sessions("show", LOGS, cwd=project).out
+    file = file_of(project, LOGS)
+    for name in (file.name, f"./{file.name}", str(file), str(file.relative_to(project)), f" {file.name} "):
+        run = sessions("show", name, cwd=project)
+        assert (run.status, run.out) == (0, shown), name
+    run = sessions("show", str(file), "--folder", str(file.parent), cwd=project.parent)
+    assert (run.status, run.out) == (0, shown)
+
+
+def test_the_path_of_another_folder_s_file_shows_no_session_of_this_one(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    run = sessions("show", str(tmp_path / "other" / file_of(project, LOGS).name), cwd=project)
+    assert (run.status, run.out) == (1, "")
+    assert f" is not in {project / '.mm' / 'sessions'}. Name its place: --project or --folder.\n" in run.err
