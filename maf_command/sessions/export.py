@@ -21,7 +21,7 @@ Write a conversation to a file that only you can read (mode 0600): one page that
 Markdown where the file's name ends in .md. With - in place of the file it goes to the standard output.
 
 Whatever the conversation holds is in it: keys that a person typed and files that a tool read, too. Only the errors
-were cleared of keys and tokens. Look at it before you pass it on.
+were cleared of keys and tokens, as far as they can be recognised. Look at it before you pass it on.
 """
 
 _FORMATS = {".html": "html", ".htm": "html", ".md": "md", ".markdown": "md"}

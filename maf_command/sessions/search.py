@@ -21,6 +21,9 @@ SEARCH_HELP = """Example: maf-memory sessions search 'base de données | databas
 Find messages that hold any of the words, as a part of a word too, without regard to case and accents; first those
 with the most different words, then the latest. A question comes with the answer on which its turn ended.
 
+Searched is what was asked and answered, what tools were given and brought, and summaries. Not searched: titles that a
+program set, recorded errors, the model's reasoning, system prompts, and a program's notes and hooks.
+
 Spaces and | stand between words; "a phrase" in double quotes is one word. To a shell | and quotes have a meaning of
 their own: put the whole search in single quotes. Words of one or two letters count only when there is no longer one.
 
@@ -77,8 +80,9 @@ def _nothing(found: Found, storage: FileSessions) -> str:
     from maf_memory.sessions.listing import counted
 
     return (
-        f"Nothing found in {counted(found.searched, 'session')} of {storage.folder}. Try other words for the same "
-        "thing, and the other language: 'base de données | database | storage'."
+        f"Nothing found in what was said in {counted(found.searched, 'session')} of {storage.folder}; errors and set "
+        "titles are not searched. Try other words for the same thing, and the other language: "
+        "'base de données | database | storage'."
     )
 
 

@@ -31,8 +31,9 @@ def test_alternatives_find_what_one_language_does_not(project: Path) -> None:
     none = sessions("search", "base de données", cwd=project)
     assert none.status == 1
     assert none.out == (
-        f"Nothing found in 4 sessions of {project / '.mm' / 'sessions'}. Try other words for the same thing, and the "
-        "other language: 'base de données | database | storage'.\n"
+        f"Nothing found in what was said in 4 sessions of {project / '.mm' / 'sessions'}; errors and set titles are not "
+        "searched. Try other words for the same thing, and the other language: "
+        "'base de données | database | storage'.\n"
     )
     found = sessions("search", "base de données | database | PostgreSQL", cwd=project)
     assert found.status == 0
@@ -87,8 +88,16 @@ def test_a_word_that_begins_with_a_dash_goes_behind_two(project: Path) -> None:
 def test_in_a_folder_without_sessions_nothing_is_found_and_nothing_created(tmp_path: Path) -> None:
     run = sessions("search", "word", cwd=tmp_path)
     assert run.status == 1
-    assert "Nothing found in 0 sessions of " in run.out
+    assert "Nothing found in what was said in 0 sessions of " in run.out
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_not_searched_is_said_by_the_help_and_by_a_search_that_finds_nothing(project: Path) -> None:
+    page = " ".join(sessions("search", "--help", cwd=project, COLUMNS="80").out.split())
+    assert "Not searched: titles that a program set, recorded errors, the model's reasoning, system prompts" in page
+    run = sessions("search", "refused", cwd=project)  # the word of a recorded error
+    assert run.status == 1
+    assert "; errors and set titles are not searched. " in run.out
 
 
 @needs_posix

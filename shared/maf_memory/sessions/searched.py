@@ -3,7 +3,7 @@
 Searched: the text of questions and answers, a tool call's name and arguments, a tool's result, and the body of a
 summary. Not searched: the system prompt; the model's reasoning, which weighs what it then did not say; data and links;
 and what a program wrote for its own sake: the context of a hook, the marker of a blocked prompt, a note, the
-acknowledgement of a summary and its header line. A program's mark decides, never the wording.
+acknowledgement of a summary and its header line (the first of several). A program's mark decides, never the wording.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def searched_text(message: StoredMessage) -> str:
     if kind in NOT_SEARCHED:
         return ""
     text = "\n".join(filter(None, map(_text_of, contents)))
-    return text.partition("\n")[2] if kind == SUMMARY else text
+    return text.partition("\n")[2] if kind == SUMMARY and "\n" in text else text
 
 
 def answer_to(messages: Sequence[StoredMessage], question: int) -> str | None:

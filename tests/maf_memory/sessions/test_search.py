@@ -165,6 +165,12 @@ def test_the_header_of_a_summary_and_its_acknowledgement_are_not_searched(sessio
     assert (hit.kind, hit.excerpt) == ("summary", "Deployment by a script.\nBackups every night.")
 
 
+def test_a_summary_of_one_line_has_no_header_and_is_searched(sessions: Sessions) -> None:
+    sessions.add([said("user", "Deployment by a script.", kind="summary")])
+    (hit,) = sessions.search("deployment").hits
+    assert (hit.kind, hit.excerpt) == ("summary", "Deployment by a script.")
+
+
 @pytest.mark.parametrize("kind", ["context", "blocked", "note", "acknowledgement", "instructions"])
 def test_what_a_program_wrote_for_its_own_sake_is_not_searched(sessions: Sessions, kind: str) -> None:
     sessions.add([said("user", "storage", kind=kind)])
