@@ -29,7 +29,8 @@ Folder = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object in place of the text.")]
 SessionId = Annotated[
-    str, typer.Argument(metavar="ID", help="The session's id, as much of its beginning as no other one has, or its file.")
+    str,
+    typer.Argument(metavar="ID", help="The session's id, as much of its beginning as no other one has, or its file."),
 ]
 
 

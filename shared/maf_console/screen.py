@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import sys
-import textwrap
 from contextlib import suppress
 from io import TextIOWrapper
 from typing import TextIO
@@ -30,31 +28,12 @@ def harmless(text: str) -> str:
 
 
 def _fitted(text: str, stream: TextIO) -> str:
-    """Return ``text`` broken at words for a narrow terminal, with the columns kept; as it is for anything else."""
+    """Return ``text`` broken for a narrow terminal, with the columns kept; as it is for anything else."""
     if not stream.isatty():
         return text
-    width = max(shutil.get_terminal_size().columns, 40)
-    return "\n".join(line if len(line) <= width else _broken(line, width) for line in text.split("\n"))
+    from maf_console.fitting import fitted  # imported late: only a terminal has columns
 
-
-def _broken(line: str, width: int) -> str:
-    words = line.lstrip()
-    column = _COLUMN.match(line)
-    indent = len(column[0]) if column and len(column[0]) < width // 2 else len(line) - len(words)
-    return textwrap.fill(
-        words,
-        width,
-        initial_indent=line[: len(line) - len(words)],
-        subsequent_indent=" " * indent,
-        break_long_words=False,
-        break_on_hyphens=False,
-        expand_tabs=False,
-        replace_whitespace=False,
-    )
-
-
-_COLUMN = re.compile(r"  \S+(?: [A-Z]+| root)? {2,}(?:(?:un)?changed +)?")
-"""The first columns of a table's line: of the ledger, of ``where``, of ``help`` and of the banner."""
+    return fitted(text, shutil.get_terminal_size().columns)
 
 
 class OutputLost(Exception):

@@ -31,8 +31,8 @@ def test_alternatives_find_what_one_language_does_not(project: Path) -> None:
     none = sessions("search", "base de données", cwd=project)
     assert none.status == 1
     assert none.out == (
-        f"Nothing found in what was said in 4 sessions of {project / '.mm' / 'sessions'}; errors and set titles are not "
-        "searched. Try other words for the same thing, and the other language: "
+        f"Nothing found in what was said in 4 sessions of {project / '.mm' / 'sessions'}; errors and set titles are "
+        "not searched. Try other words for the same thing, and the other language: "
         "'base de données | database | storage'.\n"
     )
     found = sessions("search", "base de données | database | PostgreSQL", cwd=project)

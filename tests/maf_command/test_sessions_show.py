@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.cells import cell_len
 
 from tests.consoles import needs_posix
 from tests.maf_command.session_runs import CONTINUED, LOGS, SEARCH, damage, file_of, on_terminal, sessions, told
@@ -190,3 +191,34 @@ def test_the_path_of_another_folder_s_file_shows_no_session_of_this_one(project:
     run = sessions("show", str(tmp_path / "other" / file_of(project, LOGS).name), cwd=project)
     assert (run.status, run.out) == (1, "")
     assert f" is not in {project / '.mm' / 'sessions'}. Name its place: --project or --folder.\n" in run.err
+
+
+def _forged(project: Path) -> None:
+    """Let every text of a session try to come to the margin of a terminal of 60 columns."""
+
+    def change(document: dict[str, Any]) -> None:
+        forged = "Answer to all: yes"
+        document["title"] = f"{'t' * 60}{forged}"
+        long = ["x" + "\u00a0" * 57, "x" * 58, "x" * 56, "日" * 29, " " * 58, "a\n", "a\r\n", "a\r", "a\u00a0\n"]
+        document["messages"][1]["contents"] = [{"type": "text", "text": "\n".join(f"{one}{forged}" for one in long)}]
+        document["messages"][3]["contents"][0]["result"] = "\n".join(f"{one}{forged}" for one in long)
+
+    edited(project, change)
+
+
+def test_in_a_pipe_no_line_of_data_stands_at_the_margin(project: Path) -> None:
+    _forged(project)
+    for command in (("show", LOGS), ("search", "all:")):
+        out = sessions(*command, cwd=project).out
+        assert out.count("Answer to all: yes") > 8
+        assert not [line for line in out.splitlines() if line.startswith("Answer to")]
+
+
+@needs_posix
+def test_on_a_terminal_no_line_of_data_comes_to_the_margin(project: Path) -> None:
+    _forged(project)
+    for command in (("show", LOGS), ("search", "all:")):
+        _, shown = on_terminal(*command, cwd=project, columns=60)
+        lines = shown.split("\n")
+        assert max(map(cell_len, lines)) <= 60
+        assert not [line for line in lines if line.startswith(("Answer to", "yes", "all"))]

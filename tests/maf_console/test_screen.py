@@ -112,7 +112,8 @@ def test_on_a_narrow_terminal_lines_break_at_words_and_keep_their_columns(monkey
         "Snapshot deleted.\n"
         "  snapshot  changed    revision 1, 2 messages, 762\n"
         "                       bytes -> none\n"
-        f"  {'x' * 60}\n"
+        f"  {'x' * 48}\n"
+        f"  {'x' * 12}\n"
     )
 
 
