@@ -16,6 +16,7 @@ from maf_memory.chat.scripted import ScriptedChatClient
 from maf_memory.providers import LABEL, context_message
 
 AgentFor = Callable[..., Agent]
+WITHOUT_QUOTES = ("Noted. ", "Nothing I was sent ", "No word of your question ", "This question has only common words")
 QUOTE = re.compile(
     r'"(?:\[\.\.\.\] )?(.*?)(?: \[\.\.\.\])?" \((the unverified context|message (\d+) of this conversation)\)'
 )
@@ -190,7 +191,7 @@ def test_only_text_that_was_sent_is_quoted(earlier: list[str], context: str, que
     quoted = [QUOTE.fullmatch(line) for line in lines]
     if not any(quoted):
         assert len(lines) == 1
-        assert lines[0].startswith(("Noted. ", "Nothing I was sent ", "This question has only common words"))
+        assert lines[0].startswith(WITHOUT_QUOTES)
     for line, quote in zip(lines, quoted, strict=True):
         if quote is None:
             continue
