@@ -16,7 +16,7 @@ from maf_memory.chat.scripted import ScriptedChatClient
 from maf_memory.providers import LABEL, context_message
 
 AgentFor = Callable[..., Agent]
-WITHOUT_QUOTES = ("Noted. ", "Nothing I was sent ", "No word of your question ", "This question has only common words")
+WITHOUT_QUOTES = ("Noted. ", "No word of your question ", "This question has only common words")
 QUOTE = re.compile(
     r'"(?:\[\.\.\.\] )?(.*?)(?: \[\.\.\.\])?" \((the unverified context|message (\d+) of this conversation)\)'
 )
