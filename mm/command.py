@@ -41,7 +41,7 @@ def mm(
     if question is None and not sys.stdin.isatty():
         question = "-"
     if question is None:
-        raise typer.BadParameter("a question is needed; this version has no window yet", param_hint="-p")
+        raise typer.Exit(_window(resume, config))
     asked = sys.stdin.read() if question == "-" else question
     if not asked.strip():
         raise typer.BadParameter("the question is blank", param_hint="-p")
@@ -60,6 +60,19 @@ def init() -> None:
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from None
     typer.echo(f"{path} is written. Everything in it is the default; change what you need.")
+
+
+def _window(resume: str | None, config: Path | None) -> int:
+    from maf_memory.errors import MafMemoryError
+    from mm.agent_yaml import read_config
+    from mm.terminal.opening import open_window
+
+    project = Path.cwd()
+    try:
+        return open_window(project, read_config(project, config), resume=resume, given=config)
+    except MafMemoryError as error:
+        typer.echo(str(error), err=True)
+        return 1
 
 
 def _one_turn(question: str, resume: str | None, config: Path | None, *, as_json: bool, yes: bool) -> int:

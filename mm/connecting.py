@@ -20,9 +20,16 @@ def connect_model(config: Config, environ: Mapping[str, str]) -> tuple[BaseChatC
     Raises:
         ChatUnavailable: a name, a script, a package or a key is missing.
     """
-    choice = _choice(config)
-    seen = _environ(config, environ)
-    return connect(choice, seen), describe(choice, seen)
+    return connect(_choice(config), _environ(config, environ)), model_line(config, environ)
+
+
+def model_line(config: Config, environ: Mapping[str, str]) -> str:
+    """Return the line about who answers, which shows no key; no client is made yet.
+
+    Raises:
+        ChatUnavailable: a name or a key is missing.
+    """
+    return describe(_choice(config), _environ(config, environ))
 
 
 def _choice(config: Config) -> str:
