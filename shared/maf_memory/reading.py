@@ -79,7 +79,8 @@ class ReadFile:
             raise FileRefused(self.path, f"it has {status.st_size:,} bytes", f"at most {self.limit:,} bytes")
         blocks: list[bytes] = []
         left = self.limit + 1
-        while left > 0 and (block := os.read(descriptor, min(left, _BLOCK))):
+        first = status.st_size + 1  # all of it at once, unless it grows meanwhile
+        while left > 0 and (block := os.read(descriptor, min(left, _BLOCK if blocks else first))):
             blocks.append(block)
             left -= len(block)
         content = b"".join(blocks)

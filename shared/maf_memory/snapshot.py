@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from maf_memory.checkpoint import history_of
+from maf_memory.collecting import collector_at_rest
 from maf_memory.envelope import Envelope, Header, decode, encode
 from maf_memory.errors import NotProvenDurable, SaveFailed, StateConflict
 from maf_memory.files import StoreFile
@@ -162,8 +163,9 @@ class SnapshotStore:
             if content is None:
                 self._depart(None, None)
                 return None
-            envelope = self._decode(content)
-            session = restored(envelope.session, envelope.framework, self.path)
+            with collector_at_rest():
+                envelope = self._decode(content)
+                session = restored(envelope.session, envelope.framework, self.path)
             self._depart(envelope.stamp, content)
             if envelope.lines:
                 self._lines.prime(history_of(session), envelope.lines, envelope.events)

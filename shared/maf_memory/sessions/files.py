@@ -13,6 +13,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from maf_memory.collecting import collector_at_rest
 from maf_memory.errors import NotProvenDurable, SaveFailed, StateConflict, UnknownSession
 from maf_memory.files import StoreFile
 from maf_memory.payload import refuse_unreadable_state, refused_as_unreadable
@@ -203,7 +204,8 @@ class FileSessions:
         if found is None:
             raise UnknownSession(session_id, str(self.folder))
         content, status = found
-        read = decode(content, file.path)
+        with collector_at_rest():
+            read = decode(content, file.path)
         if read.around is None:
             read.record.known = Known(read.head.stamp, status, content=content)
         else:
