@@ -95,10 +95,10 @@ class Journal:
             time=time,
             kind=kind,
             turns=turns,
-            question=_cut(_in_one_line(asked), LONGEST["question"]),
+            question=_cut(_redacted(_in_one_line(asked), hidden), LONGEST["question"]),
             line=shown,
             raw=None if _in_one_line(more) in shown else _cut(more, LONGEST["raw"]),
-            model=_cut(_in_one_line(sound(model)), LONGEST["model"]) if model else None,
+            model=_cut(_redacted(_in_one_line(_redacted(model, hidden)), hidden), LONGEST["model"]) if model else None,
         )
         self._entries = [*self._entries, (record, _form(record))][-MAXIMUM_RECORDS:]
         return record

@@ -26,7 +26,8 @@ _HARMLESS = r"""
         [ _.-]?key|(?:cancellation|continuation|eos|next|pad|page|special|unexpected|unknown)[ _.-]?token)"""
 _SIGN = r"""
     \\{0,3}["'`)\]]?(?:[ ](?:given|passed|provided|received|used))?
-    (?P<before>[ \t\xa0]{0,2})(?P<sign>=>|:?={1,2}|:|%3D)(?P<after>[ \t\xa0]{0,3})"""
+    (?P<before>[ \t\xa0\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b-\u200f\u2060\ufeff]{0,3})
+    (?P<sign>=>|:?={1,2}|[:\uff1a\uff1d]|%3D)(?P<after>[ \t\xa0]{0,3})"""
 _VALUE = r"""
     (?: (?P<quote>\\{0,3}["'`])(?!(?P=quote))(?P<quoted>[^\n]+?)(?=(?<!\\)(?P=quote)|\n|\Z)
     | (?P<plain>(?:[^\s"'`,;&]|[,;&](?!\s|\Z|[\w.%\[\]-]*+[=:]))+) )"""
@@ -38,7 +39,7 @@ _CERTAIN_LENGTH = 200
 """What is this long without a space is no word. (A value that stays is searched again: it must not be long.)"""
 
 _PLACEHOLDER = re.compile(
-    r"\$\{?[A-Z_][A-Z0-9_]*\}?|\$?\{\{?[^{}]*\}?\}|<[^<>]*>|%\(?[a-z_]*\)?s|[*•.…]+|"
+    r"\$\{?[A-Z_][A-Z0-9_]*\}?|\$?\{\{?[^{}]*\}?\}|<[^<>]*>|%\(?[a-z_]*\)?s|[*•.…]+|[>|][+-]?[0-9]?|"
     r"(?i:null|none|nil|true|false|undefined|bearer|basic|digest|negotiate)"
 )
 _ORDINARY = re.compile(
@@ -87,7 +88,7 @@ def _is_secret(found: re.Match[str], value: str) -> bool:
         return telling or bool(found["token"])
     if found["harmless"]:
         return False
-    assigned = found["sign"] != ":" and not found["before"] and not found["after"]
+    assigned = found["sign"] not in ":\uff1a" and not found["before"] and not found["after"]
     called = found.string[max(0, found.start() - 2) : found.start()].rstrip(" ").endswith(("(", ","))
     if telling:
         return bool(found["quoted"]) or _is_telling(found, value, assigned=assigned, called=called)

@@ -1,10 +1,12 @@
 """Takes keys and tokens out of free text before it is shown or recorded; ordinary text stays as it is.
 
 Four kinds are known: values that the caller names, tokens by their own shape, values behind a telling name
-(``api_key: …``, ``?key=…``, ``Bearer …``, ``https://ada:…@host``), and private keys. What is left says which kind it
-was, ``sk-…[redacted]`` or ``password=[redacted]``, and holds no part of the secret but a maker's public prefix.
+(``api_key: …``, ``?key=…``, ``Bearer …``, ``https://ada:…@host``, ``-u ada:…``), and private keys. What is left says
+which kind it was, ``sk-…[redacted]`` or ``password=[redacted]``, and holds no part of the secret but a maker's public
+prefix.
 
-It cannot know everything: a bare value without a name or a prefix is text to it, and so is ``-u ada:word``. Where it
+It cannot know everything: a bare value without a name or a prefix is text to it, and so is a plain word in a sentence
+(``the password is swordfish``). Where it
 must guess it takes out too much rather than too little. The time is linear in the length of the text, however hostile.
 """
 
@@ -16,6 +18,7 @@ from collections.abc import Callable, Iterable
 from urllib.parse import quote
 
 from maf_memory.sessions.named_secrets import without_named_values
+from maf_memory.sessions.said_secrets import without_said_values
 from maf_memory.sessions.token_shapes import MARK, TOKEN, around_marks, left_of
 
 SHORTEST_SECRET = 4
@@ -98,6 +101,7 @@ _RULES: tuple[Callable[[str], str], ...] = (
     *map(
         _replacing, (_PRIVATE_KEY, _PUTTY_KEY, _PASSWORD_IN_URL, _TOKEN_IN_URL, _CREDENTIALS, _PROOF, _COOKIE, _BEARER)
     ),
+    without_said_values,
     without_named_values,
     _without_tokens,
 )

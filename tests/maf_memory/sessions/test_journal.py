@@ -272,3 +272,17 @@ def test_a_journal_is_read_without_the_patterns_of_secrets_and_without_the_frame
         sys.exit(", ".join(sorted(late & set(sys.modules))) or 0)"""
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, encoding="utf-8", check=False)
     assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_a_question_is_redacted_again_as_the_line_it_is_recorded_as_and_so_is_a_model() -> None:
+    record = Journal().add(
+        "generation",
+        line="password: >\n  swordfish",
+        turns=0,
+        question="api_key\x85=swordfish\nmore",
+        raw="it failed: password: >\n  swordfish\napi_key:\n  swordfish",
+        model="https://ada:swordfish@host/\x85?api_key\x85=swordfish",
+    )
+    assert "swordfish" not in str(record)
+    assert record.question == "api_key =[redacted]"
+    assert record.model == "https://ada:[redacted]@host/ ?api_key =[redacted]"
