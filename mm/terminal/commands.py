@@ -123,7 +123,7 @@ async def calls(window: Window, words: str) -> None:
 
 
 def _show_call(window: Window, call: ToolCall) -> None:
-    window.screen.line(f"· {call.label} · turn {call.turn} · {call.state}", STRONG)
+    window.screen.line(f"· {call.name or call.label} · turn {call.turn} · {call.state}", STRONG)
     for name, value in (call.parameters or {}).items():
         window.screen.say(f"  {name}: {_indented(value)}")
     if not call.parameters and call.input:

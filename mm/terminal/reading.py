@@ -6,7 +6,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol, TextIO
 
 IS_DUMB = frozenset({"dumb", "unknown"})
@@ -61,7 +61,8 @@ class Lines:
         """Return the line that answers ``prompt``."""
         self._read = b""
         forget_typed(self._stdin)
-        return await self._line(prompt)
+        with echoed(self._stdin):  # a turn is under way, in which what is typed waits unseen
+            return await self._line(prompt)
 
     def interrupt(self) -> None:
         """End the waiting for a line; the system has thrown away what was typed of it."""
@@ -111,18 +112,27 @@ def is_plain(stdin: TextIO, stdout: TextIO) -> bool:
     return os.environ.get("TERM", "").lower() in IS_DUMB or not (stdin.isatty() and stdout.isatty())
 
 
-@contextmanager
-def quiet(stdin: TextIO) -> Iterator[None]:
+def quiet(stdin: TextIO) -> AbstractContextManager[None]:
     """Let what is typed meanwhile wait unseen, so that it stands in no answer; Ctrl-C is still a signal."""
+    return _echo(stdin, is_on=False)
+
+
+def echoed(stdin: TextIO) -> AbstractContextManager[None]:
+    """Show what is typed meanwhile, also within :func:`quiet`."""
+    return _echo(stdin, is_on=True)
+
+
+@contextmanager
+def _echo(stdin: TextIO, *, is_on: bool) -> Iterator[None]:
     if sys.platform == "win32" or not stdin.isatty():
         yield
         return
     import termios
 
     before = termios.tcgetattr(stdin)
-    silent = termios.tcgetattr(stdin)
-    silent[3] &= ~termios.ECHO
-    termios.tcsetattr(stdin, termios.TCSANOW, silent)
+    changed = termios.tcgetattr(stdin)
+    changed[3] = changed[3] | termios.ECHO if is_on else changed[3] & ~termios.ECHO
+    termios.tcsetattr(stdin, termios.TCSANOW, changed)
     try:
         yield
     finally:
