@@ -201,11 +201,14 @@ class Keeper:
     async def search(self, query: str, *, limit: int = 10) -> Found:
         """Return what the project's conversations say, without what the model has in this one already.
 
+        That is what its file says, too: of a turn under way, the question and the calls that led to this search.
+
         Raises:
             SessionsDisabled, ValueError: nothing is kept here, or the query holds no word.
         """
         self._refuse_disabled()
-        return await self._storage.search(query, without=self.messages, limit=limit)
+        known = {id(message): message for message in (*self.record.messages, *self.messages)}
+        return await self._storage.search(query, without=known.values(), limit=limit)
 
     def _instructions(self) -> list[Message]:
         """Return the message that records today's instructions for a reader; the same one while they are the same."""

@@ -50,11 +50,15 @@ def _hit(number: int, hit: Hit) -> str:
         who = f"mini-me's {hit.kind}"
     lines = [
         f"{number}. {one_line(hit.title, 90)} ({hit.updated:%Y-%m-%d %H:%M}, /resume {hit.session_id})",
-        f"   {who}: {hit.excerpt}",
+        f"   {who}: {_indented(hit.excerpt)}",
     ]
     if hit.answer is not None:
-        lines.append(f"   answered: {hit.answer}")
+        lines.append(f"   answered: {_indented(hit.answer)}")
     return "\n".join(lines)
+
+
+def _indented(text: str) -> str:
+    return text.replace("\n", "\n   ")
 
 
 def memory_tool(search: Search) -> ToolSpec:

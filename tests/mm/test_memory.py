@@ -54,6 +54,21 @@ async def test_what_the_model_has_in_this_conversation_is_left_out_also_after_a_
     assert not (await conversation.keeper.search("SQLite")).hits
 
 
+async def test_the_question_and_the_calls_of_the_turn_under_way_are_not_found(tmp_path: Path) -> None:
+    calls = [{"calls": [{"name": "search_memory", "arguments": {"words": words}}]} for words in ("kubernetes", "helm")]
+    conversation, client = with_memory(tmp_path, [*calls, "Nothing."])
+    await drawn(conversation.ask("Did we choose kubernetes, or helm?"))
+    assert [request.messages[-1].contents[0].result for request in client.requests[1:]] == [NO_HIT, NO_HIT]
+
+
+async def test_every_line_of_a_hit_stands_under_its_number(tmp_path: Path) -> None:
+    earlier, _ = conversation_of(tmp_path, ["Deployment: rsync.\nBackups: restic."])
+    await drawn(earlier.ask("How does it\nrun?"))
+    lines = told(await Keeper(tmp_path, CONFIG).search("deployment backups it run")).split("\n")
+    assert "   Backups: restic." in lines
+    assert {line[:3] for line in lines} <= {"1. ", "2. ", "", "   "}
+
+
 async def test_no_hit_invites_other_words_and_english(tmp_path: Path) -> None:
     await remembered(tmp_path)
     text = told(await Keeper(tmp_path, CONFIG).search("kubernetes"))
