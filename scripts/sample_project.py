@@ -71,8 +71,8 @@ async def add_turn(folder: Path) -> None:
     record = await storage.load(LOGS)
     record.messages = [
         *record.messages,
-        _said("user", "Et le niveau ?", "c8"),
-        _said("assistant", "INFO ; DEBUG avec la variable SHOP_DEBUG.", "c9"),
+        said("user", "Et le niveau ?", "c8"),
+        said("assistant", "INFO ; DEBUG avec la variable SHOP_DEBUG.", "c9"),
     ]
     await SessionDirectory(storage, now=clock).keep(record)
 
@@ -96,10 +96,10 @@ async def _about_orders(directory: "SessionDirectory", clock: Clock) -> None:
     clock.set("2026-09-11T09:30:00+02:00")
     record = _new(directory)
     record.messages = [
-        _said("user", "Where should the shop keep its orders?", "a1"),
-        _said("assistant", "In PostgreSQL: orders and payments change together, and that needs transactions.", "a2"),
-        _said("user", "And the backups?", "a3"),
-        _said("assistant", "Every night with pg_dump, kept for 30 days on another machine.", "a4"),
+        said("user", "Where should the shop keep its orders?", "a1"),
+        said("assistant", "In PostgreSQL: orders and payments change together, and that needs transactions.", "a2"),
+        said("user", "And the backups?", "a3"),
+        said("assistant", "Every night with pg_dump, kept for 30 days on another machine.", "a4"),
     ]
     record.continued_in = ORDERS_CONTINUED
     clock.set("2026-09-11T09:48:12+02:00")
@@ -111,7 +111,7 @@ async def _about_orders_continued(directory: "SessionDirectory", clock: Clock) -
     record = _new(directory)
     record.title = "Where should the shop keep its orders?"
     record.messages = [
-        _written(
+        written(
             "user",
             "summary",
             "Summary of the conversation so far:\n\n"
@@ -119,9 +119,9 @@ async def _about_orders_continued(directory: "SessionDirectory", clock: Clock) -
             "- Backups: every night with pg_dump, kept for 30 days.",
             "b1",
         ),
-        _written("assistant", "acknowledgement", "I go on from this summary.", "b2"),
-        _said("user", "Which schema do we start with?", "b3"),
-        _said("assistant", "Two tables, orders and order_lines, and one migration file for each change.", "b4"),
+        written("assistant", "acknowledgement", "I go on from this summary.", "b2"),
+        said("user", "Which schema do we start with?", "b3"),
+        said("assistant", "Two tables, orders and order_lines, and one migration file for each change.", "b4"),
     ]
     await directory.keep(record)
 
@@ -132,19 +132,19 @@ async def _about_logs(directory: "SessionDirectory", clock: Clock) -> None:
     clock.set("2026-09-16T10:15:30+02:00")
     record = _new(directory)
     record.messages = [
-        _written("system", "instructions", "You help with the code of this project.", "c1"),
-        _said("user", "Quel format pour les logs ?", "c2"),
+        written("system", "instructions", "You help with the code of this project.", "c1"),
+        said("user", "Quel format pour les logs ?", "c2"),
         Message(
             "assistant",
             [Content.from_function_call("call_1", "read_file", arguments='{"path": "cmd/shop/main.go"}')],
-            message_id=_id("c3"),
+            message_id=message_id("c3"),
         ),
         Message(
             "tool",
             [Content.from_function_result("call_1", result='package main\n\nfunc main() {\n\tlog.Println("start")\n}')],
-            message_id=_id("c4"),
+            message_id=message_id("c4"),
         ),
-        _said("assistant", "log/slog, en JSON : une ligne par événement, que jq sait lire.", "c5"),
+        said("assistant", "log/slog, en JSON : une ligne par événement, que jq sait lire.", "c5"),
     ]
     await directory.keep(record)
     clock.set("2026-09-16T10:18:02+02:00")
@@ -161,8 +161,8 @@ async def _about_logs(directory: "SessionDirectory", clock: Clock) -> None:
     clock.set("2026-09-16T10:21:07+02:00")
     record.messages = [
         *record.messages,
-        _said("user", "Et en développement ?", "c6"),
-        _said("assistant", "Le même appel, avec slog.NewTextHandler : lisible dans un terminal.", "c7"),
+        said("user", "Et en développement ?", "c6"),
+        said("assistant", "Le même appel, avec slog.NewTextHandler : lisible dans un terminal.", "c7"),
     ]
     await directory.keep(record)
 
@@ -185,22 +185,24 @@ def _new(directory: "SessionDirectory") -> "SessionRecord":
     return directory.new(provider="openai", model="qwen3.5-4b")
 
 
-def _said(role: str, text: str, name: str) -> "Message":
+def said(role: str, text: str, name: str) -> "Message":
+    """Return a message of a person or a model."""
     from agent_framework import Message
 
-    return Message(role, [text], message_id=_id(name))
+    return Message(role, [text], message_id=message_id(name))
 
 
-def _written(role: str, kind: str, text: str, name: str) -> "Message":
+def written(role: str, kind: str, text: str, name: str) -> "Message":
+    """Return a message that mini-me wrote itself."""
     from agent_framework import Message
 
     from maf_memory.authorship import mark
 
     properties: dict[str, Any] = mark("mm", kind)
-    return Message(role, [text], message_id=_id(name), additional_properties=properties)
+    return Message(role, [text], message_id=message_id(name), additional_properties=properties)
 
 
-def _id(name: str) -> str:
+def message_id(name: str) -> str:
     """Return a message id of 32 digits that is the same in every run; programs draw one with ``uuid4().hex``."""
     return name.encode().hex().rjust(32, "0")
 

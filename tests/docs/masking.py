@@ -11,7 +11,11 @@ _VARYING = (
     (re.compile(r"(\blineage\W{1,4})[0-9a-f]{8}\b"), r"\1<lineage>"),
     (re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"), "<session id>"),
     (re.compile(r"\b[0-9a-f]{32}\b"), "<message id>"),
-    (re.compile(r"\b(\d{8}-\d{6}-)[0-9a-f]{8}\b"), r"\1<suffix>"),
+    (re.compile(r"\b(202609\d\d-\d{6}-)[0-9a-f]{8}\b"), r"\1<suffix>"),  # made at the sample projects' own times
+    (re.compile(r"\b(?!202609)\d{8}-\d{6}-[0-9a-f]{8}\b"), "<session>"),
+    (re.compile(r"\b(?!2026-09)\d{4}-\d\d-\d\d \d\d:\d\d\b"), "<minute>"),
+    (re.compile(r"\b(?!2026-09)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d"), "<time>"),
+    (re.compile(r"(\.json|files,) \(?[\d,]+ bytes\)"), r"\1 <size>"),
     (re.compile(r"\([\d,]+ bytes, readable"), "(<size> bytes, readable"),
     (re.compile(r"· (?:just now|\d+ (?:min|h|days?|weeks?|months?|years?) ago)"), "· <age>"),
     (re.compile(r"\.[0-9a-f]{16}\.tmp\b"), ".<temporary>.tmp"),

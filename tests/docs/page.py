@@ -1,7 +1,8 @@
 """What a Markdown page types into a terminal, and what it says the terminal shows.
 
 Only blocks fenced as ``console`` are played; a transcript that is not to be played is fenced as ``text``. In a block, a
-line that starts with a prompt is typed and the lines under it are what it shows. Comments between the blocks move the
+line that starts with a prompt is typed and the lines under it are what it shows; a shown line may itself start like a
+prompt, as a quoted question does, and is known when it is shown. Comments between the blocks move the
 hands: one closes the window, one goes to another terminal.
 """
 
@@ -15,7 +16,7 @@ from sybil import Document, Region
 from sybil.parsers.markdown.lexers import FencedCodeBlockLexer
 
 SHELL = "$ "
-PROGRAMS = ("demo130> ", "demo140> ")
+PROGRAMS = ("demo130> ", "demo140> ", "> ", "Allow it? once, always, no: ")
 PROMPTS = (SHELL, *PROGRAMS)
 
 _COMMENT = re.compile(r"^<!-- (?:(?P<closed>the window is closed)|terminal (?P<terminal>\d+)) -->$", re.MULTILINE)
@@ -33,6 +34,11 @@ class Typed:
     prompt: str
     text: str
     shows: list[str] = field(default_factory=list)
+
+    @property
+    def line(self) -> str:
+        """The line as it stands in the page."""
+        return self.prompt + self.text
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -70,7 +70,7 @@ def play(text: str, folder: Path, *, seconds: float = SECONDS) -> str:
         for step in steps(text):
             match step:
                 case Block(start, end, indent, typed):
-                    shown = [line for one in typed for line in player.played(one)]
+                    shown = list(player.played(typed))
                     pieces += [text[done:start], *(f"{indent}{line}".rstrip() + "\n" for line in shown)]
                     done = end
                 case Terminal(name):
@@ -97,8 +97,19 @@ class _Player:
     def __exit__(self, *raised: object) -> None:
         self._to_close.close()
 
-    def played(self, typed: Typed) -> Iterator[str]:
-        """Yield the typed line, then what it showed, each as the page has it where only what varies differs."""
+    def played(self, typed: Sequence[Typed]) -> Iterator[str]:
+        """Yield each typed line, then what it showed, as the page has it where only what varies differs."""
+        waiting = list(typed)
+        while waiting:
+            one = waiting.pop(0)
+            shown = self._shown(one)
+            page = list(one.shows)
+            while waiting and waiting[0].line in shown:  # it only looks like a prompt: the program showed it
+                page += [waiting[0].line, *waiting.pop(0).shows]
+            yield one.line
+            yield from settled(page, shown)
+
+    def _shown(self, typed: Typed) -> list[str]:
         terminal = self._terminal()
         if terminal.prompt != typed.prompt:
             raise PageFailure(
@@ -109,8 +120,7 @@ class _Player:
             shown = terminal.type(typed.text)
         except PageFailure as failure:
             raise PageFailure(f"line {typed.number}: {failure}") from failure
-        yield typed.prompt + typed.text
-        yield from settled(typed.shows, [line.replace(str(self._home), SHOWN_HOME) for line in shown.lines])
+        return [line.replace(str(self._home), SHOWN_HOME) for line in shown.lines]
 
     def close_window(self) -> None:
         self._terminal().close_window()
