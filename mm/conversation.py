@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from agent_framework import Agent, InMemoryHistoryProvider, Message
@@ -125,9 +126,14 @@ class Conversation:
         try:
             await self.keeper.resume(prefix)
         except MafMemoryError as error:
-            if self.keeper.enabled:
-                await self.keeper.note_error("resume", str(error), secrets=self._secrets)
-            raise
+            if not self.keeper.enabled:
+                raise
+            record = self.keeper.add_error("resume", str(error), secrets=self._secrets)
+            with suppress(MafMemoryError):  # it is in memory, and the next save tells what is wrong with the file
+                await self.keeper.save_errors()
+            if record.line == str(error):
+                raise
+            raise MafMemoryError(record.line) from error  # what is shown is what was recorded
         self._allowed.clear()
         self.unanswered = None
 
@@ -147,7 +153,7 @@ class Conversation:
             await self._save(turn)
             return Outcome.BLOCKED
         if self._is_long():
-            await self._compact(turn)
+            await self._compact(turn, question)
         before = [_by_mm(text, "context") for text in hooked.contexts]
         return await self._answered(turn, question, before, options)
 
@@ -157,8 +163,11 @@ class Conversation:
             return False
         return estimated_tokens(self.keeper.messages) > wanted.threshold * wanted.context_size
 
-    async def _compact(self, turn: Turn) -> Outcome:
-        """Compact the conversation; whatever fails leaves it as it was, and it goes on."""
+    async def _compact(self, turn: Turn, question: Message | None = None) -> Outcome:
+        """Compact the conversation; whatever fails leaves it as it was, and it goes on.
+
+        ``question`` is the one that waits, where it happens by itself.
+        """
         if self._config.model.provider == "offline":
             turn.emit(Notice("A summary needs a model, and the offline stand-in is none. Nothing has changed."))
             return Outcome.FAILED
@@ -166,12 +175,13 @@ class Conversation:
         try:
             short = await compacted(before, self._summary, keep_turns=self._config.compaction.keep_turns)
             if short is None:
-                turn.emit(Notice("There is nothing to compact: only the last turns are there."))
+                if question is None:
+                    turn.emit(Notice("There is nothing to compact: only the last turns are there."))
                 return Outcome.ANSWERED
             if self._config.compaction.keep_original and self.keeper.is_kept:
                 turn.emit(Notice(f"The conversation as it was is kept as {await self.keeper.keep_original()}."))
         except MafMemoryError as error:
-            await self._note(turn, "compaction", error, "")
+            await self._note(turn, "compaction", error, _asked(question))
             return Outcome.FAILED
         self.keeper.put(short)
         await self._save(turn)
@@ -195,7 +205,7 @@ class Conversation:
         self, turn: Turn, question: Message, before: list[Message], options: Mapping[str, Any] | None
     ) -> Outcome:
         """Ask, again where a tool call was malformed, and record how it ended."""
-        asked, ahead = question, before
+        asked, ahead, began = question, before, len(self.keeper.messages)
         for retry in range(RETRIES + 1):
             length = len(self.keeper.messages)
             try:
@@ -206,9 +216,12 @@ class Conversation:
                     ahead = [*ahead, asked] if len(self.keeper.messages) == length else []
                     asked = _by_mm(f"[Your last tool call could not be run: {error.__cause__}. {self._hint()}]", "note")
                     continue
-                return await self._failed(turn, question, error)
+                if len(self.keeper.messages) > began:
+                    self.unanswered = None
+                await self._note(turn, "generation", error, _asked(question))
+                return Outcome.FAILED
             except asyncio.CancelledError:
-                if len(self.keeper.messages) > length:
+                if len(self.keeper.messages) > began:
                     self.unanswered = None
                     await self._save(turn)
                 return Outcome.CANCELLED
@@ -248,24 +261,20 @@ class Conversation:
             )
         )
 
-    async def _failed(self, turn: Turn, question: Message, error: TurnFailed) -> Outcome:
-        """Record the failure beside the conversation, and what was kept of the turn."""
-        await self._note(turn, "generation", error, question.text or "[a question without text]")
-        return Outcome.FAILED
-
     async def _note(self, turn: Turn, kind: str, error: MafMemoryError, question: str) -> None:
         """Show an error's line as the journal records it."""
         cause = error.__cause__
+        record = self.keeper.add_error(
+            kind,
+            str(error),
+            question=question,
+            raw=None if cause is None else f"{type(cause).__name__}: {cause}",
+            secrets=self._secrets,
+        )
         try:
-            record = await self.keeper.note_error(
-                kind,
-                str(error),
-                question=question,
-                raw=None if cause is None else f"{type(cause).__name__}: {cause}",
-                secrets=self._secrets,
-            )
+            await self.keeper.save_errors(begin=bool(question))
         except MafMemoryError as unsaved:
-            turn.emit(ErrorShown(str(error)))
+            turn.emit(ErrorShown(record.line))
             await self._not_saved(turn, unsaved)
         else:
             turn.emit(ErrorShown(record.line))
@@ -287,6 +296,11 @@ class Conversation:
             turn.emit(ErrorShown(f"{error} {second}"))
         else:
             turn.emit(ErrorShown(f"{error} This conversation goes on as {forked}."))
+
+
+def _asked(question: Message | None) -> str:
+    """Return a question as an error records it; nothing where none is under way."""
+    return "" if question is None else question.text or "[a question without text]"
 
 
 def _by_mm(text: str, kind: str) -> Message:

@@ -103,18 +103,14 @@ class Keeper:
         if self.enabled and not self.is_kept:
             await self._directory.keep(self.record)
 
-    async def note_error(
+    def add_error(
         self, kind: str, line: str, *, question: str = "", raw: str | None = None, secrets: Sequence[str] = ()
     ) -> ErrorRecord:
         """Record an error beside the conversation and return the record, whose ``line`` is what may be shown.
 
-        A failure before any question is kept in memory and written with the first one.
-
-        Raises:
-            StateConflict, SaveFailed, NotProvenDurable, FileRefused: as :meth:`save`; the record is in memory all the
-                same, and is written with the next save.
+        It is in memory only, until :meth:`save_errors` or the next :meth:`save`.
         """
-        record = self.record.errors.add(
+        return self.record.errors.add(
             kind,
             line=line,
             turns=self.turns,
@@ -124,9 +120,16 @@ class Keeper:
             time=self._now(),
             secrets=secrets,
         )
-        if self.is_kept or question.strip() or self.messages:
+
+    async def save_errors(self, *, begin: bool = False) -> None:
+        """Save what was recorded; what failed before any question waits for the first one, unless it is to ``begin``.
+
+        Raises:
+            StateConflict, SaveFailed, NotProvenDurable, FileRefused: as :meth:`save`; the records are in memory all
+                the same, and are written with the next save.
+        """
+        if self.is_kept or begin or self.messages:
             await self.save()
-        return record
 
     def put(self, messages: Sequence[Message]) -> None:
         """Make ``messages`` the conversation: what a compaction built aside. It is not saved yet."""
