@@ -93,6 +93,6 @@ def _one_turn(question: str, resume: str | None, config: Path | None, *, as_json
         return 1
     except KeyboardInterrupt:
         return 130
-    if read.sessions_enabled and not as_json:
+    if kept is not None and not as_json:
         typer.echo(f"Go on with: mm --resume {kept}", err=True)
     return status

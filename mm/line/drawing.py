@@ -48,14 +48,18 @@ class Plain:
 
 
 class Json:
-    """One JSON object a line on ``answers``, ``event`` first."""
+    """One JSON object a line on ``answers``, ``event`` first; the last one names the session that was kept."""
 
     def __init__(self, answers: TextIO) -> None:
         self._answers = answers
+        self.session: str | None = None
 
     def draw(self, event: Event) -> None:
         """Draw one event."""
-        self._answers.write(json.dumps(as_json(event), ensure_ascii=False) + "\n")
+        drawn = as_json(event)
+        if isinstance(event, TurnEnded):
+            drawn["session"] = self.session
+        self._answers.write(json.dumps(drawn, ensure_ascii=False) + "\n")
         self._answers.flush()
 
 

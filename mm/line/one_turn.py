@@ -19,8 +19,8 @@ STATUS = {Outcome.ANSWERED: 0, Outcome.FAILED: 1, Outcome.BLOCKED: 1, Outcome.CA
 
 async def one_turn(
     project: Path, config: Config, question: str, screen: Plain | Json, *, resume: str | None, allow: bool
-) -> tuple[int, str]:
-    """Ask one question and return the exit status and the id of the conversation.
+) -> tuple[int, str | None]:
+    """Ask one question and return the exit status and the id of the conversation, where it was kept.
 
     Nobody can be asked here: a call that needs a permission is refused, unless ``allow`` allows every one.
 
@@ -40,7 +40,10 @@ async def one_turn(
         except NotImplementedError:  # Windows: Ctrl-C arrives as KeyboardInterrupt
             break
     async for event in turn:
+        if isinstance(screen, Json) and conversation.keeper.is_kept:
+            screen.session = conversation.keeper.record.id
         screen.draw(event)
         if isinstance(event, PermissionWanted):
             event.permission.answer(Decision.ONCE if allow else Decision.NO)
-    return STATUS[await turn.ended()], conversation.keeper.record.id
+    keeper = conversation.keeper
+    return STATUS[await turn.ended()], keeper.record.id if keeper.is_kept else None

@@ -116,6 +116,8 @@ def _export(record: SessionRecord, project: Path, name: str) -> tuple[Path, int]
 @command("/where")
 async def where(window: Window, words: str) -> None:  # noqa: ARG001
     """Show the files of this conversation and of the project, and their sizes."""
+    from maf_memory.sessions.listing import counted
+
     keeper, screen = window.keeper, window.screen
     screen.line(f"project        {window.project}")
     screen.line(f"configuration  {window.config.source or 'none: the defaults'}")
@@ -124,7 +126,7 @@ async def where(window: Window, words: str) -> None:  # noqa: ARG001
         return
     size, count, total = await asyncio.to_thread(_sizes, keeper.path)
     screen.line(f"this one       {keeper.path} ({'not written yet' if size is None else f'{size:,} bytes'})")
-    screen.line(f"conversations  {keeper.path.parent} ({count:,} files, {total:,} bytes)")
+    screen.line(f"conversations  {keeper.path.parent} ({counted(count, 'file')}, {total:,} bytes)")
 
 
 def _sizes(path: Path) -> tuple[int | None, int, int]:

@@ -66,7 +66,15 @@ def test_each_event_is_one_line_of_json(tmp_path: Path) -> None:
     assert [event["event"] for event in events] == ["tool_started", "tool_finished", "text", "turn_ended"]
     assert events[0]["arguments"]["path"] == "notes"
     assert "seen" in events[1]["output"]
-    assert events[3]["outcome"] == "answered"
+    (record,) = kept(tmp_path)
+    assert events[3] == {"event": "turn_ended", "outcome": "answered", "session": record["id"]}
+
+
+def test_a_conversation_that_is_not_kept_has_no_way_back(tmp_path: Path) -> None:
+    (tmp_path / "agent.yaml").write_text("sessions: {enabled: false}\n", encoding="utf-8")
+    *_, last = mm(tmp_path, "-p", "Go", "--json").stdout.splitlines()
+    assert json.loads(last) == {"event": "turn_ended", "outcome": "answered", "session": None}
+    assert "--resume" not in mm(tmp_path, "-p", "Go").stderr
 
 
 def test_writing_is_refused_where_nobody_can_be_asked_unless_it_is_allowed(tmp_path: Path) -> None:
