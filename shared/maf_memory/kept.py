@@ -64,18 +64,23 @@ class KeepWhatWasDone:
 
     def _done(self) -> list[Message]:
         done: list[Message] = []
-        answered: set[str] = set()
-        for message in AgentResponse.from_updates(self._updates).messages:
-            contents = [content for content in message.contents if self._happened(content)]
-            answered |= {str(content.call_id) for content in contents if content.type == "function_result"}
+        messages = AgentResponse.from_updates(self._updates).messages
+        answered = {
+            str(content.call_id)
+            for message in messages
+            for content in message.contents
+            if content.type == "function_result"
+        }
+        for message in messages:
+            contents = [content for content in message.contents if self._happened(content, answered)]
             if contents:
                 done.append(Message(message.role, contents, author_name=message.author_name))
         return self._with_missing_results(done, answered)
 
-    def _happened(self, content: Content) -> bool:
+    def _happened(self, content: Content, answered: set[str]) -> bool:
         match content.type:
-            case "function_call":
-                return content.call_id in self._calls.started
+            case "function_call":  # one that the framework itself answered, as of an unknown tool, never started
+                return content.call_id in self._calls.started or content.call_id in answered
             case "text":
                 return bool(content.text and content.text.strip())
             case "function_result":

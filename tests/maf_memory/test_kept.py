@@ -106,6 +106,22 @@ async def test_a_call_that_never_started_is_dropped() -> None:
     assert [kind for _, kind, _ in outline(session)] == ["text", "text", "text"]
 
 
+@pytest.mark.parametrize("name", ["nowhere", "exactly"])
+async def test_a_call_that_the_framework_answered_itself_stays_with_its_result(name: str) -> None:
+    """As of a tool that is not there, or of arguments that do not fit: no result may stand without its call."""
+
+    @tool
+    async def exactly(count: int) -> str:
+        """Take a number."""
+        return str(count)
+
+    session = AgentSession()
+    with pytest.raises(TurnFailed):
+        await ask(agent_of([calls(name), {"error": "no"}], exactly), session, "Go", ending=KeepWhatWasDone())
+    assert [kind for _, kind, _ in outline(session)] == ["text", "function_call", "function_result", "text"]
+    assert outline(session)[2][2].startswith("Error")
+
+
 async def test_what_is_kept_can_be_saved_and_loaded_and_is_sent_with_the_next_question(tmp_path: Path) -> None:
     store = SnapshotStore(tmp_path / "session.json", instruction_version="1")
     session = AgentSession()
