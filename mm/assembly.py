@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mm.agent_yaml import read_config
 from mm.config import Config
-from mm.connecting import connect_model
+from mm.connecting import connect_model, named
 from mm.conversation import Conversation
 from mm.keeper import Keeper
 from mm.memory import memory_tool
@@ -21,6 +21,7 @@ def assembled(project: Path, config: Config, environ: Mapping[str, str] = os.env
     Raises:
         ChatUnavailable: the model cannot be used.
     """
+    config = named(config, environ)
     client, _ = connect_model(config, environ)
     keeper = Keeper(project, config)
     tools = project_tools(project, config)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 REFUSED = "Error: the person refused this call. Do not repeat it; ask what to do instead."
+NOBODY = "Error: not run: {why}. Do not repeat it; go on without it, or say what you would have done."
 NOT_RUN = "not run: the turn ended before anybody allowed it"
 
 
@@ -52,10 +53,11 @@ class Calls(FunctionMiddleware):
         arguments = _plain(context.arguments)
         self._emit(ToolStarted(call_id, spec.name, spec.kind, spec.title(arguments), arguments))
         with self._watchdog.at_rest():
-            if not await self._may_run(spec, call_id, arguments):
-                context.result = REFUSED
-                self._did_not_run(call_id, REFUSED)
-                self._emit(ToolFinished(call_id, REFUSED, succeeded=False))
+            refusal = await self._refusal(spec, call_id, arguments)
+            if refusal is not None:
+                context.result = refusal
+                self._did_not_run(call_id, refusal)
+                self._emit(ToolFinished(call_id, refusal, succeeded=False))
                 return
             self._did_not_run(call_id, None)
             await self._before_run()
@@ -71,20 +73,26 @@ class Calls(FunctionMiddleware):
             output = _text(context.result)
             self._emit(ToolFinished(call_id, output, succeeded=not output.startswith("Error:")))
 
-    async def _may_run(self, spec: ToolSpec, call_id: str, arguments: Mapping[str, Any]) -> bool:
-        if not spec.asks or spec.name in self._allowed:
-            return True
+    async def _refusal(self, spec: ToolSpec, call_id: str, arguments: Mapping[str, Any]) -> str | None:
+        """Return what the model is told in place of a result, or ``None``: the call may run."""
+        if not spec.asks:
+            return None
+        asked_always = await asyncio.to_thread(spec.each_time, arguments)
+        if spec.name in self._allowed and not asked_always:
+            return None
         self._did_not_run(call_id, NOT_RUN)
         async with self._one_at_a_time:
-            if spec.name in self._allowed:
-                return True
+            if spec.name in self._allowed and not asked_always:
+                return None
             preview = await asyncio.to_thread(spec.preview, arguments)
             permission = Permission(call_id, spec.name, spec.title(arguments), arguments, preview)
             self._emit(PermissionWanted(permission))
             decision = await permission.decided()
             if decision is Decision.ALWAYS:
                 self._allowed.add(spec.name)
-            return decision is not Decision.NO
+            if decision is not Decision.NO:
+                return None
+            return REFUSED if permission.why is None else NOBODY.format(why=permission.why)
 
 
 def _plain(arguments: BaseModel | Mapping[str, Any]) -> dict[str, Any]:

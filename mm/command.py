@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import io
+import shlex
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -38,11 +40,11 @@ def mm(
     """Start, or ask one question."""
     if context.invoked_subcommand is not None:
         return
-    if question is None and not sys.stdin.isatty():
+    if question is None and (sys.stdin is None or not sys.stdin.isatty()):  # None: it was closed before the start
         question = "-"
     if question is None:
         raise typer.Exit(_window(resume, config))
-    asked = sys.stdin.read() if question == "-" else question
+    asked = _read() if question == "-" else question
     if not asked.strip():
         raise typer.BadParameter("the question is blank", param_hint="-p")
     raise typer.Exit(_one_turn(asked, resume, config, as_json=as_json, yes=yes))
@@ -60,6 +62,13 @@ def init() -> None:
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from None
     typer.echo(f"{path} is written. Everything in it is the default; change what you need.")
+
+
+def _read() -> str:
+    """Return standard input as text; what is not UTF-8 shows as such."""
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(encoding="utf-8", errors="replace")
+    return sys.stdin.read() if sys.stdin is not None else ""
 
 
 def _window(resume: str | None, config: Path | None) -> int:
@@ -81,6 +90,9 @@ def _one_turn(question: str, resume: str | None, config: Path | None, *, as_json
     from mm.line.drawing import Json, Plain
     from mm.line.one_turn import one_turn
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8" if as_json else None, errors="replace")
     screen = Json(sys.stdout) if as_json else Plain(sys.stdout, sys.stderr)
     project = Path.cwd()
     try:
@@ -94,5 +106,6 @@ def _one_turn(question: str, resume: str | None, config: Path | None, *, as_json
     except KeyboardInterrupt:
         return 130
     if kept is not None and not as_json:
-        typer.echo(f"Go on with: mm --resume {kept}", err=True)
+        given = f"--config {shlex.quote(str(config))} " if config is not None else ""
+        typer.echo(f"Go on with: mm {given}--resume {kept}", err=True)
     return status

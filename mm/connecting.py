@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,14 @@ def connect_model(config: Config, environ: Mapping[str, str]) -> tuple[BaseChatC
         ChatUnavailable: a name, a script, a package or a key is missing.
     """
     return connect(_choice(config), _environ(config, environ)), model_line(config, environ)
+
+
+def named(config: Config, environ: Mapping[str, str]) -> Config:
+    """Return ``config`` with the model's name, also where only the environment says it, so that it is recorded."""
+    if config.model.provider != "openai" or config.model.name is not None:
+        return config
+    name = environ.get("OPENAI_CHAT_COMPLETION_MODEL") or None
+    return replace(config, model=replace(config.model, name=name))
 
 
 def model_line(config: Config, environ: Mapping[str, str]) -> str:

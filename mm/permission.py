@@ -25,11 +25,16 @@ class Permission:
         self.title = title
         self.arguments = arguments
         self.preview = preview
+        self.why: str | None = None
         self._decision: asyncio.Future[Decision] = asyncio.get_running_loop().create_future()
 
-    def answer(self, decision: Decision) -> None:
-        """Let the call go on, or refuse it; only the first answer counts."""
+    def answer(self, decision: Decision, *, why: str | None = None) -> None:
+        """Let the call go on, or refuse it; only the first answer counts.
+
+        ``why`` is told to the model where no person refused it.
+        """
         if not self._decision.done():
+            self.why = why
             self._decision.set_result(decision)
 
     async def decided(self) -> Decision:

@@ -10,7 +10,10 @@ from mm.events import ErrorShown, Event, Notice, PermissionWanted, Text, ToolFin
 
 
 class Plain:
-    """The answer goes to ``answers``, everything else to ``rest``."""
+    """The answer goes to ``answers``, everything else to ``rest``.
+
+    The answer is written as the model wrote it, for a program to read; on a terminal, so that it commands nothing.
+    """
 
     def __init__(self, answers: TextIO, rest: TextIO) -> None:
         self._answers = answers
@@ -21,7 +24,7 @@ class Plain:
         """Draw one event."""
         match event:
             case Text(text):
-                self._answers.write(text)
+                self._answers.write(self._shown(text))
                 self._answers.flush()
                 self._in_a_line = not text.endswith("\n")
             case ToolStarted(title=title):
@@ -34,6 +37,13 @@ class Plain:
                 self._say(f"Error: {line}")
             case TurnEnded():
                 self._end_line()
+
+    def _shown(self, text: str) -> str:
+        if not self._answers.isatty():
+            return text
+        from maf_memory.sessions.export.visible import visible
+
+        return visible(text)
 
     def _say(self, line: str) -> None:
         self._end_line()

@@ -13,6 +13,8 @@ from mm.events import Outcome, PermissionWanted
 from mm.line.drawing import Json, Plain
 from mm.permission import Decision
 
+NOBODY = "nobody can be asked here, and mm -p allows it with --yes only"
+
 STATUS = {Outcome.ANSWERED: 0, Outcome.FAILED: 1, Outcome.BLOCKED: 1, Outcome.CANCELLED: 130}
 """The exit status that each ending has."""
 
@@ -44,6 +46,6 @@ async def one_turn(
             screen.session = conversation.keeper.record.id
         screen.draw(event)
         if isinstance(event, PermissionWanted):
-            event.permission.answer(Decision.ONCE if allow else Decision.NO)
+            event.permission.answer(Decision.ONCE if allow else Decision.NO, why=NOBODY)
     keeper = conversation.keeper
     return STATUS[await turn.ended()], keeper.record.id if keeper.is_kept else None

@@ -111,7 +111,9 @@ class _Tools:
             "Write a whole file, new or in place of the old one; missing folders are made. To change a part of a file "
             "use edit_file."
         )
-        return self._spec("write_file", description, "edit", WriteFile, work, title, self._writer.preview)
+        return self._spec(
+            "write_file", description, "edit", WriteFile, work, title, self._writer.preview, self._is_configuration
+        )
 
     def edit_file(self) -> ToolSpec:
         async def work(wanted: EditFile) -> str:
@@ -122,7 +124,14 @@ class _Tools:
             "enough lines around that it stands there only once."
         )
         return self._spec(
-            "edit_file", description, "edit", EditFile, work, lambda wanted: wanted.path, self._writer.preview
+            "edit_file",
+            description,
+            "edit",
+            EditFile,
+            work,
+            lambda wanted: wanted.path,
+            self._writer.preview,
+            self._is_configuration,
         )
 
     def run_command(self) -> ToolSpec:
@@ -144,6 +153,9 @@ class _Tools:
             lambda wanted: running.preview(self._folder.root, wanted),
         )
 
+    def _is_configuration(self, wanted: WriteFile | EditFile) -> bool:
+        return self._writer.is_configuration(wanted.path)
+
     def _spec(
         self,
         name: str,
@@ -153,6 +165,7 @@ class _Tools:
         work: Callable[[A], Awaitable[str]],
         title: Callable[[A], str],
         preview: Callable[[A], str] | None = None,
+        each_time: Callable[[A], bool] | None = None,
     ) -> ToolSpec:
         """Put a tool together; what asks has a preview of its own."""
 
@@ -173,10 +186,14 @@ class _Tools:
                 return f"This call cannot be done: its arguments do not fit the tool.\n{_misfit(arguments)}"
             return titled(arguments) if preview is None else preview(wanted)
 
+        def asked_each_time(arguments: Mapping[str, Any]) -> bool:
+            wanted = _understood(model, arguments)
+            return each_time is not None and wanted is not None and each_time(wanted)
+
         function = FunctionTool(
             name=name, description=description, approval_mode="never_require", func=call, input_model=model
         )
-        return ToolSpec(function, kind, preview is not None, titled, previewed)
+        return ToolSpec(function, kind, preview is not None, titled, previewed, asked_each_time)
 
 
 def _understood(model: type[A], arguments: Mapping[str, Any]) -> A | None:

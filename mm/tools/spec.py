@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 class ToolSpec:
     """One tool: ``asks`` says that a person decides each call; ``title`` and ``preview`` put a call into words.
 
+    ``each_time`` says of which calls a person is asked even where the tool was allowed for the whole conversation.
+
     The function is asynchronous and returns text; an expected failure is returned as text that starts with
     ``Error: ``, because the framework tells the model nothing of an exception.
     """
@@ -25,6 +27,7 @@ class ToolSpec:
     asks: bool
     title: Callable[[Mapping[str, Any]], str]
     preview: Callable[[Mapping[str, Any]], str]
+    each_time: Callable[[Mapping[str, Any]], bool] = lambda _: False
 
     @property
     def name(self) -> str:

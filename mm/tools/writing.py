@@ -40,6 +40,13 @@ class Writer:
         self._lock = threading.Lock()
         self._shown: dict[tuple[Hashable, ...], tuple[str, str]] = {}
 
+    def is_configuration(self, path: str) -> bool:
+        """Whether ``path`` names what decides what the agent may do."""
+        try:
+            return self._is_configuration(self._project.place_to_write(path))
+        except Refused:
+            return False  # it will not be written
+
     def preview(self, wanted: WriteFile | EditFile) -> str:
         """Return the diff of a call, and remember of which content it was made."""
         with self._lock:

@@ -81,7 +81,7 @@ def test_writing_is_refused_where_nobody_can_be_asked_unless_it_is_allowed(tmp_p
     call = {"calls": [{"name": "write_file", "arguments": {"path": "made", "content": "x"}}]}
     scripted(tmp_path, call, "As you like.")
     ended = mm(tmp_path, "-p", "Go")
-    assert "the person refused this call" in ended.stderr
+    assert "not run: nobody can be asked here, and mm -p allows it with --yes only" in ended.stderr
     assert not (tmp_path / "made").exists()
     mm(tmp_path, "-p", "Go", "--yes")
     assert (tmp_path / "made").read_text(encoding="utf-8").strip() == "x"

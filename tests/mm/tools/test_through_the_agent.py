@@ -77,6 +77,19 @@ async def test_nothing_is_written_without_permission(project: Path) -> None:
     assert (project / "notes.md").read_text(encoding="utf-8") == "one\ntwo\n"
 
 
+async def test_what_decides_what_the_agent_may_do_is_asked_for_each_time(project: Path) -> None:
+    """An "always" for writing is none for the hooks and tools that agent.yaml allows from the next start on."""
+    write = [
+        {"calls": [{"name": "write_file", "arguments": {"path": path, "content": f"{content}\n"}}]}
+        for path, content in [("a", "1"), ("b", "2"), ("agent.yaml", "name: x"), ("./agent.yaml", "name: y")]
+    ]
+    conversation, _ = conversation_of(project, [*write, "ok"], *project_tools(project, Config()))
+    events = await drawn(conversation.ask("Go"), Decision.ALWAYS)
+    asked = [event.permission.arguments["path"] for event in events if isinstance(event, PermissionWanted)]
+    assert asked == ["a", "agent.yaml", "./agent.yaml"]
+    assert (project / "agent.yaml").read_text(encoding="utf-8") == "name: y\n"
+
+
 async def test_a_file_that_changes_while_the_person_decides_is_not_written(project: Path) -> None:
     replies = [{"calls": [{"name": "edit_file", "arguments": {"path": "notes.md", "old": "one", "new": "1"}}]}, "ok"]
     conversation, _ = conversation_of(project, replies, *project_tools(project, Config()))
