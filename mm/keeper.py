@@ -91,6 +91,7 @@ class Keeper:
         take_session(self.record, self.session)
         self.record.messages = [*self._instructions(), *self.messages, *under_way]
         self.record.provider, self.record.model = self._config.model.provider, self._config.model.name
+        self.record.continued_in = None  # an original in which somebody goes on is a conversation of its own again
         if self.enabled:
             await self._directory.keep(self.record)
 
