@@ -212,7 +212,7 @@ class Keeper:
         """
         self._refuse_disabled()
         known = {id(message): message for message in (*self.record.messages, *self.messages)}
-        return await self._storage.search(query, without=known.values(), limit=limit)
+        return await self._storage.search(query, without=[*known.values()], limit=limit)
 
     def _instructions(self) -> list[Message]:
         """Return the message that records today's instructions for a reader; the same one while they are the same."""
