@@ -68,7 +68,7 @@ def _read() -> str:
     """Return standard input as text; what is not UTF-8 shows as such."""
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(encoding="utf-8", errors="replace")
-    return sys.stdin.read() if sys.stdin is not None else ""
+    return sys.stdin.read().replace("\r\n", "\n") if sys.stdin is not None else ""
 
 
 def _window(resume: str | None, config: Path | None) -> int:

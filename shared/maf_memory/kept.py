@@ -50,6 +50,9 @@ class KeepWhatWasDone:
     def saw(self, update: AgentResponseUpdate) -> None:
         """Take note of an update."""
         self._updates.append(update)
+        for content in update.contents:
+            if content.type == "function_result":
+                self._calls.unanswered.pop(str(content.call_id), None)
 
     def so_far(self) -> list[Message]:
         """Return what was done until now; a call that is running has the result :data:`INTERRUPTED`."""
@@ -63,44 +66,32 @@ class KeepWhatWasDone:
         return [question, *messages, self._note(error)]
 
     def _done(self) -> list[Message]:
-        done: list[Message] = []
         messages = AgentResponse.from_updates(self._updates).messages
-        answered = {
-            str(content.call_id)
-            for message in messages
-            for content in message.contents
-            if content.type == "function_result"
-        }
-        for message in messages:
-            contents = [content for content in message.contents if self._happened(content, answered)]
+        answered = _answered(messages)
+        done: list[Message] = []
+        for place, message in enumerate(messages):
+            contents = [one for one in message.contents if self._happened(one, answered.get((place, _id(one))))]
             if contents:
                 done.append(Message(message.role, contents, author_name=message.author_name))
-        return self._with_missing_results(done, answered)
+            missing = [
+                Content.from_function_result(_id(one), result=self._calls.unanswered[_id(one)])
+                for one in contents
+                if one.type == "function_call" and not answered[place, _id(one)]
+            ]
+            if missing:
+                done.append(Message("tool", missing))
+        return done
 
-    def _happened(self, content: Content, answered: set[str]) -> bool:
+    def _happened(self, content: Content, is_answered: bool | None) -> bool:
         match content.type:
             case "function_call":  # one that the framework itself answered, as of an unknown tool, never started
-                return content.call_id in self._calls.started or content.call_id in answered
+                return bool(is_answered) or _id(content) in self._calls.unanswered
             case "text":
                 return bool(content.text and content.text.strip())
             case "function_result":
-                return True
+                return bool(is_answered)
             case _:
                 return False  # reasoning without its answer, usage, and a request for approval that nobody can answer
-
-    def _with_missing_results(self, messages: list[Message], answered: set[str]) -> list[Message]:
-        completed: list[Message] = []
-        for message in messages:
-            completed.append(message)
-            calls = [str(content.call_id) for content in message.contents if content.type == "function_call"]
-            missing = [call for call in calls if call not in answered]
-            if missing:
-                results = [
-                    Content.from_function_result(call, result=self._calls.results.get(call, INTERRUPTED))
-                    for call in missing
-                ]
-                completed.append(Message("tool", results))
-        return completed
 
     def why(self, error: BaseException) -> str:
         """Return why the turn broke off, as the note says it; a program that knows more says more."""
@@ -108,10 +99,7 @@ class KeepWhatWasDone:
 
     def did_not_run(self, call_id: str, why: str | None) -> None:
         """Take note that a call which is under way has not got to run its tool; ``None`` says that now it does."""
-        if why is None:
-            self._calls.results.pop(call_id, None)
-        else:
-            self._calls.results[call_id] = why
+        self._calls.unanswered[call_id] = INTERRUPTED if why is None else why
 
     def _note(self, error: BaseException) -> Message:
         why = self.why(error)
@@ -120,14 +108,37 @@ class KeepWhatWasDone:
 
 
 class _Calls(FunctionMiddleware):
-    """Notes which calls started, and each result as soon as it is there."""
+    """Notes each call that started, and its result as soon as it is there, until that is told."""
 
     def __init__(self) -> None:
-        self.started: set[str] = set()
-        self.results: dict[str, Any] = {}
+        self.unanswered: dict[str, Any] = {}
 
     async def process(self, context: FunctionInvocationContext, call_next: Callable[[], Awaitable[None]]) -> None:
         call_id = str(context.metadata["call_id"])
-        self.started.add(call_id)
+        self.unanswered[call_id] = INTERRUPTED
         await call_next()
-        self.results[call_id] = context.result
+        self.unanswered[call_id] = context.result
+
+
+def _id(content: Content) -> str:
+    return str(content.call_id) if content.type in ("function_call", "function_result") else ""
+
+
+def _answered(messages: Sequence[Message]) -> dict[tuple[int, str], bool]:
+    """Return of each call, by its place and id, whether a result follows, and of each result whether a call precedes.
+
+    Some servers give the calls of each answer the same ids again: a result belongs to the nearest call before it.
+    """
+    answered: dict[tuple[int, str], bool] = {}
+    waiting: dict[str, int] = {}
+    for place, message in enumerate(messages):
+        for content in message.contents:
+            if content.type == "function_call":
+                answered[place, _id(content)] = False
+                waiting[_id(content)] = place
+            elif content.type == "function_result":
+                call = waiting.pop(_id(content), None)
+                answered[place, _id(content)] = call is not None
+                if call is not None:
+                    answered[call, _id(content)] = True
+    return answered

@@ -88,7 +88,7 @@ async def test_of_two_parallel_calls_the_finished_one_keeps_its_result_and_the_r
 
     agent, ending = agent_of([calls("quick", "slow")], quick, slow), KeepWhatWasDone()
     task = asyncio.create_task(ask(agent, session, "Both", ending=ending))
-    while not ending._calls.results:  # noqa: ASYNC110 - the framework offers nothing to wait for
+    while ending._calls.unanswered.get("call-quick", INTERRUPTED) == INTERRUPTED:  # noqa: ASYNC110 - the framework offers nothing to wait for
         await asyncio.sleep(0)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -120,6 +120,33 @@ async def test_a_call_that_the_framework_answered_itself_stays_with_its_result(n
         await ask(agent_of([calls(name), {"error": "no"}], exactly), session, "Go", ending=KeepWhatWasDone())
     assert [kind for _, kind, _ in outline(session)] == ["text", "function_call", "function_result", "text"]
     assert outline(session)[2][2].startswith("Error")
+
+
+async def test_ids_that_a_server_gives_again_belong_to_the_nearest_call() -> None:
+    """Each answer of some servers begins to count anew: the second call is another one than the first."""
+    ending = KeepWhatWasDone()
+    seen: list[list[str]] = []
+    session = AgentSession()
+
+    @tool
+    async def watch() -> str:
+        """Look at what would be saved now."""
+        seen.append([str(one.result) for message in ending.so_far() for one in message.contents if one.result])
+        return f"result {len(seen)}"
+
+    replies = [calls("watch"), calls("watch"), {"error": "no"}]
+    with pytest.raises(TurnFailed):
+        await ask(agent_of(replies, watch), session, "Look", ending=ending)
+    assert seen == [[INTERRUPTED], ["result 1", INTERRUPTED]]
+    assert [text for _, kind, text in outline(session) if kind == "function_result"] == ["result 1", "result 2"]
+
+
+async def test_a_call_with_an_id_from_before_that_never_started_is_dropped() -> None:
+    session = AgentSession()
+    half = {"stream": [calls("look"), {"error": "cut in the midst of the arguments"}]}
+    with pytest.raises(TurnFailed):
+        await ask(agent_of([calls("look"), half], look), session, "Look", ending=KeepWhatWasDone())
+    assert [kind for _, kind, _ in outline(session)] == ["text", "function_call", "function_result", "text"]
 
 
 async def test_what_is_kept_can_be_saved_and_loaded_and_is_sent_with_the_next_question(tmp_path: Path) -> None:
