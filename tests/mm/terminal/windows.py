@@ -13,7 +13,7 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -45,7 +45,13 @@ class Window:
     """A running ``mm`` and its screen; everything that scrolled away is remembered, too."""
 
     def __init__(
-        self, project: Path, *arguments: str, columns: int = 100, rows: int = 30, **environ: str | None
+        self,
+        project: Path,
+        *arguments: str,
+        columns: int = 100,
+        rows: int = 30,
+        start: Sequence[str] = ("-m", "mm"),
+        **environ: str | None,
     ) -> None:
         self.screen = pyte.HistoryScreen(columns, rows, history=5_000, ratio=0.5)
         self.screen.write_process_input = self.press  # type: ignore[method-assign] - where the cursor is, when asked
@@ -56,7 +62,7 @@ class Window:
         environ = {"TERM": "xterm-256color", "COLUMNS": None, "LINES": None, **environ}
         launcher = [sys.executable, "-I", "-S", "-c", _TAKE_TERMINAL]
         self.process = subprocess.Popen(
-            [*launcher, sys.executable, "-W", "error", "-m", "mm", *arguments],
+            [*launcher, sys.executable, "-W", "error", *start, *arguments],
             stdin=slave,
             stdout=slave,
             stderr=slave,
