@@ -75,6 +75,11 @@ class _Reader:
                 if isinstance(event, yaml.AliasEvent):
                     self.refuse(_line(event.start_mark), "aliases (*name) are not used here; write the value out.")
             return yaml.compose(text, Loader=yaml.SafeLoader)
+        except yaml.reader.ReaderError as error:
+            line = text.count("\n", 0, error.position) + 1
+            self.refuse(
+                line, f"it holds a character that YAML does not allow, U+{ord(text[error.position]):04X}.", error
+            )
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             problem = one_line(str(error.problem or error.context), 160)
@@ -107,19 +112,34 @@ class _Reader:
             try:
                 changes[field] = rule(value)
             except ValueError as error:
-                self.refuse(value.start_mark.line + 1, f"{whole} {error}", error)
+                at = error.node if isinstance(error, _Within) else value
+                self.refuse(at.start_mark.line + 1, f"{whole} {error}", error)
         return replace(into, **changes)
 
     def _unknown(self, line: int, whole: str, within: str, rules: Mapping[str, Rule]) -> NoReturn:
         shown = one_line(whole, 80)
-        nearest = difflib.get_close_matches(whole.rpartition(".")[2], rules, n=1, cutoff=0.5)
+        bare = {_bare(name): name for name in rules}
+        nearest = difflib.get_close_matches(_bare(whole.rpartition(".")[2]), bare, n=1, cutoff=0.5)
         prefix = f"{within}." if within else ""
         elsewhere = [path for path in ALL_KEYS if path.rpartition(".")[2] == whole.rpartition(".")[2]]
         hint = f"did you mean {elsewhere[0]}?" if elsewhere else ""
         if not hint and nearest:
-            hint = f"did you mean {prefix}{nearest[0]}?"
+            hint = f"did you mean {prefix}{bare[nearest[0]]}?"
         known = ", ".join(f"{prefix}{name}" for name in rules)
         self.refuse(line, f"there is no key {shown}; {hint or f'the keys here are {known}.'}")
+
+
+class _Within(ValueError):
+    """A mistake inside a value of several lines, with the node where it stands."""
+
+    def __init__(self, node: Any, what: str) -> None:
+        super().__init__(what)
+        self.node = node
+
+
+def _bare(key: str) -> str:
+    """Return a key as it is compared: whoever writes max_output or MaxOutput means maxOutput."""
+    return key.replace("_", "").replace("-", "").lower()
 
 
 def _line(mark: Any) -> int | None:
@@ -214,7 +234,7 @@ def _tools(node: Any) -> tuple[str, ...]:
             written = one_line(str(item.value), 40) if item.id == "scalar" else "a tool"
             nearest = difflib.get_close_matches(written, TOOL_NAMES, n=1)
             hint = f"did you mean {nearest[0]}?" if nearest else f"the tools are {', '.join(TOOL_NAMES)}."
-            raise ValueError(f"names {written}, which is no tool; {hint}")
+            raise _Within(item, f"names {written}, which is no tool; {hint}")
         names.append(item.value)
     return tuple(dict.fromkeys(names))
 
@@ -230,19 +250,28 @@ def _hook(node: Any) -> Hook:
         return Hook(_words(node))
     parts = {str(key.value): value for key, value in node.value if key.id == "scalar"}
     if "command" not in parts or parts.keys() - {"command", "timeout"} or len(parts) < len(node.value):
-        raise ValueError("holds a hook with other keys than command and timeout.")
+        raise _Within(node, "holds a hook with other keys than command and timeout.")
     hook = Hook(_words(parts["command"]))
-    return replace(hook, timeout=duration(parts["timeout"])) if "timeout" in parts else hook
+    if "timeout" not in parts:
+        return hook
+    try:
+        return replace(hook, timeout=duration(parts["timeout"]))
+    except ValueError as error:
+        raise _Within(parts["timeout"], f"holds a hook whose timeout {error}") from error
 
 
 def _words(node: Any) -> tuple[str, ...]:
     """Return a command as its words; a text is split as a shell splits it, and no shell runs it."""
     try:
-        words = [_text(item) for item in node.value] if node.id == "sequence" else shlex.split(_text(node))
+        texts = [_text(item) for item in (node.value if node.id == "sequence" else [node])]
     except ValueError as error:
-        raise ValueError(f"holds a command that cannot be split into words ({error}).") from error
+        raise _Within(node, f"holds a command that {error}") from error
+    try:
+        words = texts if node.id == "sequence" else shlex.split(texts[0])
+    except ValueError as error:
+        raise _Within(node, f"holds a command that cannot be split into words ({error}).") from error
     if not words:
-        raise ValueError("holds an empty command.")
+        raise _Within(node, "holds an empty command.")
     return tuple(words)
 
 
