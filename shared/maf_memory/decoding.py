@@ -147,13 +147,14 @@ def check_fields(
         raise FileRefused(path, f"{what} is {_name(type(found))}", "an object")
     for field, types in wanted.items():
         kinds = types if isinstance(types, tuple) else (types,)
+        if field in found and type(found[field]) in kinds:
+            continue
         expected = " or ".join(_name(kind) for kind in kinds)
         if field not in found:
             raise FileRefused(path, f"{what} has no field {field!r}", expected)
-        if type(found[field]) not in kinds:
-            raise FileRefused(path, f"{field!r} is {_name(type(found[field]))}", expected)
-    unknown = sorted(set(found) - set(wanted))
-    if unknown:
+        raise FileRefused(path, f"{field!r} is {_name(type(found[field]))}", expected)
+    if len(found) > len(wanted):
+        unknown = sorted(set(found) - set(wanted))
         names = ", ".join(one_line(json.dumps(field)) for field in unknown[:3])
         raise FileRefused(path, f"{what} has the unknown field {names}", f"only {', '.join(wanted)}")
     return found

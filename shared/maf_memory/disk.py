@@ -43,6 +43,10 @@ class Folder(Protocol):
         """Open an existing file for reading; never follows a link, never waits for a pipe's writer."""
         ...
 
+    def open_lock(self, name: str) -> int:
+        """Open a private file to be locked, made when it is missing; never follows a link."""
+        ...
+
     def replace(self, source: str, target: str) -> None:
         """Put ``source`` in the place of ``target`` in one step."""
         ...
@@ -102,6 +106,10 @@ class PosixFolder:
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         return os.open(name, flags, dir_fd=self._descriptor)
 
+    def open_lock(self, name: str) -> int:
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        return os.open(name, flags, PRIVATE_FILE, dir_fd=self._descriptor)
+
     def replace(self, source: str, target: str) -> None:
         os.replace(source, target, src_dir_fd=self._descriptor, dst_dir_fd=self._descriptor)
 
@@ -154,6 +162,12 @@ class PathFolder:
             raise OSError(f"{name} is not a regular file")
         flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOINHERIT", 0)
         return os.open(self.path / name, flags)
+
+    def open_lock(self, name: str) -> int:
+        if is_link(self.path / name):
+            raise OSError(f"{name} is a link")
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOINHERIT", 0)
+        return os.open(self.path / name, flags, PRIVATE_FILE)
 
     def replace(self, source: str, target: str) -> None:
         self._patiently(lambda: self._replace(self.path / source, self.path / target))

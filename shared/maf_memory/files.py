@@ -10,30 +10,17 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from maf_memory import leftovers
-from maf_memory.disk import PRIVATE_FILE, Folder, flush_file, make_private_folder
+from maf_memory.disk import Folder, flush_file, make_private_folder
 from maf_memory.errors import FileRefused, NotProvenDurable, SaveFailed
+from maf_memory.locking import LockIsHeld, LockNotGivenBack, locked
 from maf_memory.reading import DEFAULT_LIMIT, ReadFile, reason
-
-if TYPE_CHECKING:
-    from filelock import FileLock
 
 LOCK_SECONDS = 10.0
 """How long a writer waits for another one before it says so."""
-
-
-def _give_back(lock: FileLock) -> None:
-    """Release the lock; after a failure once more, or this process would keep the lock from itself."""
-    try:
-        lock.release(force=True)
-    except OSError:
-        with suppress(OSError):
-            lock.release(force=True)
-        raise
 
 
 class StoreFile(ReadFile):
@@ -75,8 +62,6 @@ class StoreFile(ReadFile):
             SaveFailed: the folder or the lock cannot be used, or another writer holds it for too long.
             NotProvenDurable: the work was done, but the lock could not be given back.
         """
-        import filelock  # imported late: a start that only reads does not need it
-
         with ExitStack() as held:
             try:
                 try:
@@ -88,36 +73,25 @@ class StoreFile(ReadFile):
             except OSError as error:
                 raise self._not_done(work, error) from error
             try:
-                lock = filelock.FileLock(
-                    self.lock_path,
-                    timeout=self.lock_seconds,
-                    mode=PRIVATE_FILE,
-                    poll_interval=0.005,
-                    fallback_to_soft=False,
-                )
-                lock.acquire()
-            except filelock.Timeout as error:
+                held.enter_context(locked(folder, self._lock_name, self.lock_seconds))
+            except LockIsHeld as error:
                 raise SaveFailed(
                     f"{self.path} was not {work}: another process has been writing it for "
                     f"{self.lock_seconds:g} seconds. Close the other program, or try again."
                 ) from error
             except OSError as error:
                 raise SaveFailed(
-                    f"{self.path} was not {work}: its lock {self.lock_path.name} cannot be used ({reason(error)}). "
+                    f"{self.path} was not {work}: its lock {self._lock_name} cannot be used ({reason(error)}). "
                     "The old file is as it was."
                 ) from error
             self._folder = folder
             try:
                 yield
-            except BaseException:
-                with suppress(OSError):  # the error of the work is the one to tell
-                    _give_back(lock)
-                raise
             finally:
                 self._folder = None
             try:
-                _give_back(lock)
-            except OSError as error:
+                held.close()
+            except LockNotGivenBack as error:
                 raise self._not_durable(work, "the lock could not be given back", error) from error
 
     def sweep(self) -> list[Path]:

@@ -16,6 +16,7 @@ import msgspec
 from maf_memory.authorship import is_question
 from maf_memory.conversation import Calls, Event, NotAConversation, checked
 from maf_memory.decoding import MAXIMUM_DEPTH, nests_too_deeply
+from maf_memory.plain_forms import plain_line_form
 
 if TYPE_CHECKING:
     from agent_framework import Message
@@ -50,6 +51,9 @@ def line_form(message: Message) -> dict[str, Any]:
     The framework writes the result of a tool twice, as ``result`` and as ``items``; plain ``items`` are left out, and
     ``null`` stands where there were none.
     """
+    plain = plain_line_form(message)
+    if plain is not None:
+        return plain
     form = message.to_dict()
     del form["type"]
     if not form["additional_properties"]:
@@ -178,7 +182,8 @@ class MessageLines:
     def _proven(self, message: Message, number: int) -> _Line:
         if not hasattr(message, "to_dict"):
             raise NotAConversation(f"message {number} is not a message")
-        form = self._form(message)
+        plain = plain_line_form(message) if self._form is line_form else None
+        form = self._form(message) if plain is None else plain
         events = checked(form, number, kind=self._kind)
         line = encoded(form)
         if line.count(b"[") + line.count(b"{") > _DEEPEST and nests_too_deeply(form, _DEEPEST):
@@ -186,6 +191,8 @@ class MessageLines:
         # The fast encoder changes some values in silence: NaN becomes null, bytes and sets something else.
         if msgspec.json.decode(line) != form:
             raise ValueError(f"message {number} holds a value that JSON cannot hold")
+        if plain is not None:
+            return _Line(message, line, events)  # its example was rebuilt, and a text is taken over as it is
         rebuilt = self._rebuild(form)
         if not _holds_the_same(message, rebuilt) and self._form(rebuilt) != form:
             raise NotAConversation(f"message {number} is one that the framework rebuilds differently")
@@ -195,6 +202,8 @@ class MessageLines:
 def _holds_the_same(one: Any, other: Any) -> bool:
     """Whether two messages or contents hold the same, at first sight: then they serialise to the same, too."""
     ours, theirs = vars(one), vars(other)
+    if "call_id" in ours and ours["items"] is None and ours == theirs:
+        return True  # a content without contents of its own: one comparison tells, without a look at each field
     if ours.keys() != theirs.keys():
         return False
     for name, value in ours.items():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
+import functools
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
@@ -16,7 +18,8 @@ async def finished_in_thread(work: Callable[P, T], /, *args: P.args, **kwargs: P
     A cancellation waits until the work is done and is raised then, so that nobody sees half a save and nothing goes
     on writing behind the caller's back. An error of the work wins over the cancellation only as its context.
     """
-    task = asyncio.ensure_future(asyncio.to_thread(work, *args, **kwargs))
+    bound = functools.partial(contextvars.copy_context().run, work, *args, **kwargs)
+    task = asyncio.get_running_loop().run_in_executor(None, bound)
     cancelled: asyncio.CancelledError | None = None
     while not task.done():
         try:

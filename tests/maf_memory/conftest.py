@@ -10,10 +10,31 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import filelock
+import portalocker
 import pytest
 
 NOBODY = 65534
+
+
+@contextmanager
+def held_lock(path: Path) -> Iterator[None]:
+    """A store's lock, in the hands of somebody else."""
+    with path.open("ab") as file:
+        path.chmod(0o600)
+        portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
+        yield
+        portalocker.unlock(file)
+
+
+def let_the_next_unlock_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the system refuse once to give a lock back."""
+    real = portalocker.unlock
+
+    def stuck(_: int) -> None:
+        monkeypatch.setattr(portalocker, "unlock", real)
+        raise portalocker.LockException from OSError(5, "Input/output error")
+
+    monkeypatch.setattr(portalocker, "unlock", stuck)
 
 
 @pytest.fixture
@@ -24,8 +45,6 @@ def unprivileged(tmp_path: Path) -> Iterator[Path]:
     if os.geteuid() != 0:
         yield tmp_path
         return
-    with filelock.FileLock(tmp_path / "warm.lock"):
-        pass  # nobody may not be allowed to import what the lock imports late
     folder = Path(tempfile.mkdtemp(prefix="maf-nobody-"))
     os.chown(folder, NOBODY, NOBODY)
     group = os.getegid()

@@ -11,13 +11,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import filelock
 import pytest
 
 from maf_memory import disk
 from maf_memory.errors import FileRefused, NotProvenDurable, SaveFailed
 from maf_memory.files import StoreFile
-from tests.maf_memory.conftest import no_waiting, umask
+from tests.maf_memory.conftest import held_lock, no_waiting, umask
 from tests.maf_memory.samples import beside, untouched
 
 posix = pytest.mark.skipif(os.name != "posix", reason="modes, links and limits of POSIX")
@@ -379,7 +378,7 @@ def test_a_failure_after_the_replace_is_told_apart(file: StoreFile, monkeypatch:
 
 def test_a_writer_waits_for_another_and_says_so_when_it_takes_too_long(file: StoreFile) -> None:
     hasty = StoreFile(file.path, lock_seconds=0.02)
-    with filelock.FileLock(file.lock_path), untouched(file.path):
+    with held_lock(file.lock_path), untouched(file.path):
         with pytest.raises(SaveFailed, match=r"another process has been writing it for 0\.02 seconds"):
             put(hasty, b"new")
         assert file.read() == b"old"
@@ -444,7 +443,7 @@ def test_a_sweep_waits_for_the_writer_whose_file_it_sees(file: StoreFile) -> Non
     rest = file.path.with_name(f".file.json.{'0' * 16}.tmp")
     rest.write_bytes(b"a save under way")
     hasty = StoreFile(file.path, lock_seconds=0.02)
-    with filelock.FileLock(file.lock_path), pytest.raises(SaveFailed, match="another process"):
+    with held_lock(file.lock_path), pytest.raises(SaveFailed, match="another process"):
         hasty.sweep()
     assert rest.exists(), "its writer is alive"
     assert hasty.sweep() == [rest]

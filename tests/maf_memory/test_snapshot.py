@@ -6,10 +6,10 @@ import asyncio
 import json
 import os
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
-import filelock
 import pytest
 from agent_framework import Agent as FrameworkAgent
 from agent_framework import AgentSession, InMemoryHistoryProvider
@@ -18,6 +18,7 @@ from maf_memory.chat.scripted import ScriptedChatClient
 from maf_memory.errors import FileRefused, SaveFailed, StateConflict
 from maf_memory.snapshot import Saved, SnapshotStore
 from maf_memory.turn import ask
+from tests.maf_memory.conftest import held_lock
 from tests.maf_memory.samples import (
     Agent,
     add_turn,
@@ -324,17 +325,15 @@ async def until(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0)
 
 
-def held_lock(store: SnapshotStore) -> filelock.FileLock:
+def lock_of(store: SnapshotStore) -> AbstractContextManager[None]:
     """The store's lock, in the hands of somebody else."""
     store.path.parent.mkdir(parents=True, exist_ok=True)
-    lock = filelock.FileLock(store.path.with_name(".session.json.lock"), mode=0o600)
-    lock.acquire(timeout=5)
-    return lock
+    return held_lock(store.path.with_name(".session.json.lock"))
 
 
 async def test_a_save_under_way_before_the_delete_is_deleted(store: SnapshotStore) -> None:
     await store.save(talked("x"))
-    with held_lock(store):
+    with lock_of(store):
         saving = asyncio.create_task(store.save(talked("x", "y")))
         await until(store._one_at_a_time.locked)
         deleting = asyncio.create_task(store.delete())
@@ -348,7 +347,7 @@ async def test_a_save_under_way_before_the_delete_is_deleted(store: SnapshotStor
 
 async def test_a_save_that_waits_behind_the_delete_is_refused(store: SnapshotStore) -> None:
     await store.save(talked("x"))
-    with held_lock(store):
+    with lock_of(store):
         deleting = asyncio.create_task(store.delete())
         await until(store._one_at_a_time.locked)
         saves = [asyncio.create_task(store.save(talked("x", "y"))) for _ in range(3)]
@@ -360,7 +359,7 @@ async def test_a_save_that_waits_behind_the_delete_is_refused(store: SnapshotSto
 
 
 async def test_a_save_that_waits_behind_the_first_delete_of_nothing_is_refused_too(store: SnapshotStore) -> None:
-    with held_lock(store):
+    with lock_of(store):
         deleting = asyncio.create_task(store.delete())
         await until(store._one_at_a_time.locked)
         saving = asyncio.create_task(store.save(talked("x")))
@@ -388,7 +387,7 @@ async def test_a_save_that_waits_behind_a_load_does_not_overwrite_what_was_loade
 
 async def test_many_saves_and_deletes_at_once_end_in_the_last_word(store: SnapshotStore) -> None:
     await store.save(talked("x"))
-    with held_lock(store):
+    with lock_of(store):
         tasks = [asyncio.create_task(store.save(talked("x", str(number)))) for number in range(5)]
         tasks.append(asyncio.create_task(store.delete()))  # type: ignore[arg-type]
         await asyncio.sleep(0)
@@ -402,7 +401,7 @@ async def test_many_saves_and_deletes_at_once_end_in_the_last_word(store: Snapsh
 async def test_of_saves_under_way_the_last_one_asked_for_stays(store: SnapshotStore) -> None:
     session = AgentSession()
     tasks = []
-    with held_lock(store):
+    with lock_of(store):
         for number in range(8):
             add_turn(session, str(number))
             tasks.append(asyncio.create_task(store.save(session)))
@@ -427,7 +426,7 @@ async def test_a_save_that_a_later_one_overtook_is_not_written_over_it(store: Sn
 
 async def test_a_cancelled_save_is_completed_before_the_cancellation_is_raised(store: SnapshotStore) -> None:
     await store.save(talked("one"))
-    with held_lock(store):
+    with lock_of(store):
         saving = asyncio.create_task(store.save(talked("one", "two")))
         await until(store._one_at_a_time.locked)
         for _ in range(3):
@@ -444,7 +443,7 @@ async def test_a_save_that_another_writer_keeps_waiting_says_so(state_root: Path
     store = snapshot_store(state_root)
     await store.save(talked("one"))
     store._file.lock_seconds = 0.05
-    with held_lock(store):
+    with lock_of(store):
         with untouched(store.path), pytest.raises(SaveFailed, match=r"another process has been writing it for 0\.05"):
             await store.save(talked("one", "two"))
         assert texts(await another(store).load()) == ["one", "You said: one"], "a reader needs no lock"

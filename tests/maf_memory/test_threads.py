@@ -83,15 +83,18 @@ async def test_a_timeout_ends_after_the_work() -> None:
 
 
 async def test_a_coroutine_that_is_closed_while_its_work_runs_raises_nothing_of_its_own() -> None:
-    release = threading.Event()
-    coroutine = finished_in_thread(release.wait, 10)
+    release, done = threading.Event(), threading.Event()
+
+    def work() -> None:
+        release.wait(10)
+        done.set()
+
+    coroutine = finished_in_thread(work)
     waiting = coroutine.send(None)
     assert waiting is not None
     coroutine.close()
     release.set()
-    await asyncio.sleep(0)
-    tasks = asyncio.all_tasks() - {asyncio.current_task()}
-    assert await asyncio.gather(*tasks) == [True]
+    await started(done)
 
 
 def test_a_program_that_is_interrupted_finishes_its_work() -> None:

@@ -12,6 +12,7 @@ import pytest
 from maf_memory import disk
 from maf_memory.errors import NotProvenDurable, StateConflict
 from maf_memory.snapshot import SnapshotStore
+from tests.maf_memory.conftest import let_the_next_unlock_fail
 from tests.maf_memory.samples import (
     another,
     snapshot_store,
@@ -20,7 +21,7 @@ from tests.maf_memory.samples import (
     untouched,
 )
 
-fcntl = pytest.importorskip("fcntl", reason="only POSIX flushes folders and locks with flock")
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="only POSIX flushes folders")
 
 
 @pytest.fixture
@@ -108,15 +109,7 @@ async def test_a_lock_that_cannot_be_given_back_is_told_and_the_store_goes_on(
     store: SnapshotStore, monkeypatch: pytest.MonkeyPatch, work: str
 ) -> None:
     await store.save(talked("one"))
-    real = fcntl.flock
-
-    def stuck(descriptor: int, operation: int) -> None:
-        if operation == fcntl.LOCK_UN:
-            monkeypatch.setattr(fcntl, "flock", real)
-            raise OSError(5, "Input/output error")
-        real(descriptor, operation)
-
-    monkeypatch.setattr(fcntl, "flock", stuck)
+    let_the_next_unlock_fail(monkeypatch)
     with pytest.raises(NotProvenDurable, match="the lock could not be given back"):
         await (store.save(talked("one", "two")) if work == "save" else store.delete())
     after = await store.save(talked("one", "two", "three"))
@@ -128,14 +121,6 @@ async def test_a_conflict_is_told_even_when_the_lock_cannot_be_given_back(
     store: SnapshotStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await another(store).save(talked("theirs"))
-    real = fcntl.flock
-
-    def stuck(descriptor: int, operation: int) -> None:
-        if operation == fcntl.LOCK_UN:
-            monkeypatch.setattr(fcntl, "flock", real)
-            raise OSError(5, "Input/output error")
-        real(descriptor, operation)
-
-    monkeypatch.setattr(fcntl, "flock", stuck)
+    let_the_next_unlock_fail(monkeypatch)
     with untouched(store.path), pytest.raises(StateConflict):
         await store.save(talked("mine"))

@@ -85,6 +85,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    import filelock  # noqa: F401 - imported late by the package; the race must not wait for it
+    import portalocker  # noqa: F401 - imported late by the package; the race must not wait for it
 
     main()

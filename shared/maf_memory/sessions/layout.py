@@ -79,7 +79,7 @@ class Around:
         return b"".join((self.opening, b",\n".join(lines), self.closing))
 
 
-_BLOCK = 64  # lines
+_BLOCK = 256  # lines
 
 
 def around(header: Mapping[str, Any], state: Mapping[str, Any], errors: Sequence[Any] | None) -> Around:
@@ -91,19 +91,20 @@ def around(header: Mapping[str, Any], state: Mapping[str, Any], errors: Sequence
         ValueError, TypeError, RecursionError: a value that JSON cannot hold.
     """
     lines = [
-        ", ".join(f"{_text(name)}: {_text(header[name])}" for name in present) + ","
-        for names in HEADER_LINES
-        if (present := [name for name in names if name in header])
+        b", ".join([name + encoded(header[field]) for field, name in names if field in header])
+        for names in _NAMES
+        if not header.keys().isdisjoint(field for field, _ in names)
     ]
-    opening = "{\n" + "\n".join(lines) + '\n"messages": [\n'
-    closing = f'\n],\n"state": {_text(state)}'
+    opening = b"{\n" + b",\n".join(lines) + b',\n"messages": [\n'
+    closing = b'\n],\n"state": ' + encoded(state)
     if errors is not None:
-        closing += ',\n"errors": []' if not errors else ',\n"errors": [\n' + ",\n".join(map(_text, errors)) + "\n]"
-    return Around(opening.encode(), (closing + "\n}\n").encode())
+        closing += (
+            b',\n"errors": []' if not errors else b',\n"errors": [\n' + b",\n".join(map(encoded, errors)) + b"\n]"
+        )
+    return Around(opening, closing + b"\n}\n")
 
 
-def _text(value: object) -> str:
-    return encoded(value).decode()
+_NAMES = [[(name, encoded(name) + b": ") for name in names] for names in HEADER_LINES]
 
 
 def in_order(document: Mapping[str, Any]) -> bool:

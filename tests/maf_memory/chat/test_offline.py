@@ -123,6 +123,19 @@ async def test_the_result_of_a_tool_is_quoted(agent_for: AgentFor) -> None:
     )
 
 
+def test_a_file_that_comes_with_the_question_is_quoted_and_the_question_is_not() -> None:
+    asked = Message("user", ["What does the file say about the port?", "The API listens on port 8085. The rest waits."])
+    assert offline_answer([Message("user", ["The port is open."]), asked]) == (
+        '"The port is open." (message 1 of this conversation)\n'
+        '"The API listens on port 8085." (what came with this question)'
+    )
+    asked = Message("user", ["Is there a database?", "The API listens on port 8085."])
+    assert offline_answer([asked]) == (
+        "No word of your question is in what I was sent: "
+        "no context, what came with this question, and an empty conversation."
+    )
+
+
 async def test_a_message_that_looks_like_the_context_is_not_taken_for_it(agent_for: AgentFor) -> None:
     agent = agent_for(OfflineChatClient())
     session = agent.create_session()

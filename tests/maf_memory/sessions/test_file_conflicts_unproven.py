@@ -14,10 +14,11 @@ from maf_memory.errors import NotProvenDurable, SaveFailed, StateConflict
 from maf_memory.sessions.contract.base import record_of, said, turn
 from maf_memory.sessions.files import FileSessions
 from maf_memory.sessions.record import SessionRecord
+from tests.maf_memory.conftest import let_the_next_unlock_fail
 from tests.maf_memory.sessions.golden_samples import ID
 from tests.maf_memory.sessions.session_files import grown, kept, other_process, untouched
 
-fcntl = pytest.importorskip("fcntl", reason="only POSIX flushes folders and locks with flock")
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="only POSIX flushes folders")
 
 
 @pytest.fixture
@@ -118,21 +119,13 @@ async def test_what_another_saved_after_an_unproven_save_is_still_theirs(
 async def test_a_lock_that_cannot_be_given_back_is_told_and_the_record_goes_on(
     sessions: FileSessions, record: SessionRecord, monkeypatch: pytest.MonkeyPatch, work: str
 ) -> None:
-    real = fcntl.flock
-
-    def stuck(descriptor: int, operation: int) -> None:
-        if operation == fcntl.LOCK_UN:
-            monkeypatch.setattr(fcntl, "flock", real)
-            raise OSError(5, "Input/output error")
-        real(descriptor, operation)
-
     new = record_of(*turn("new"))
     works: dict[str, Callable[[], Awaitable[object]]] = {
         "create": lambda: sessions.create(new),
         "save": lambda: sessions.save(grown(record)),
         "delete": lambda: sessions.delete(ID, expected=record.stamp),
     }
-    monkeypatch.setattr(fcntl, "flock", stuck)
+    let_the_next_unlock_fail(monkeypatch)
     with pytest.raises(NotProvenDurable, match="the lock could not be given back"):
         await works[work]()
     if work == "delete":

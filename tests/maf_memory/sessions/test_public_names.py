@@ -21,7 +21,7 @@ def test_the_files_and_their_directory_are_there_without_the_framework() -> None
     program = (
         "import json, sys\n"
         "from maf_memory.sessions import FileSessions, Found, Head, Journal, SessionDirectory, SessionRecord\n"
-        "print(json.dumps([name for name in ('agent_framework', 'jinja2', 'filelock') if name in sys.modules]))"
+        "print(json.dumps([name for name in ('agent_framework', 'jinja2', 'portalocker') if name in sys.modules]))"
     )
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", program],
