@@ -32,9 +32,9 @@ _CHUNK = re.compile(r"\s*\S+\s*")
 class OfflineChatClient(LocalChatClient):
     """Answers a question with the passages, among the messages of this request, that share a content word with it.
 
-    Each passage comes with its source: ``the unverified context``, or ``message n of this conversation``, counted
-    from 1 over the stored conversation. It says so when nothing it was sent speaks of the question, and
-    acknowledges a statement. It keeps nothing between two requests.
+    Each passage comes with its source: ``the unverified context``, ``message n of this conversation``, counted from 1
+    over the stored conversation, or ``what came with this question``, a file for example. It says so when nothing it
+    was sent speaks of the question, and acknowledges a statement. It keeps nothing between two requests.
     """
 
     OTEL_PROVIDER_NAME: ClassVar[str] = "offline"
@@ -84,6 +84,7 @@ class _Sent(NamedTuple):
     """One request, sorted by support."""
 
     question: str | None
+    attached: list[str]
     context: str | None
     conversation: list[Message]
 
@@ -101,11 +102,14 @@ class _Sent(NamedTuple):
                 context = read_context_message(message.text)
             else:
                 conversation.append(message)
-        question = None if asked is None else "\n".join(_texts(messages[asked]))
-        return cls(question, context, conversation)
+        if asked is None:
+            return cls(None, [], context, conversation)
+        question, *attached = list(_texts(messages[asked])) or [""]
+        return cls(question, attached, context, conversation)
 
     def extent(self) -> str:
         context = "no context" if self.context is None else "the unverified context"
+        context += ", what came with this question" if self.attached else ""
         match len(self.conversation):
             case 0:
                 return f"{context}, and an empty conversation"
@@ -116,27 +120,29 @@ class _Sent(NamedTuple):
 
 
 class _Quote(NamedTuple):
-    """A passage with its source; number 0 is the context, n the n-th message."""
+    """A passage with its source; number 0 is the context, n the n-th message, the one after the last the question."""
 
     number: int
+    source: str
     passage: str
     shared: int
 
     def line(self, wanted: WantedWords) -> str:
-        source = f"message {self.number} of this conversation" if self.number else "the unverified context"
-        return f'"{wanted.excerpt(self.passage)}" ({source})'
+        return f'"{wanted.excerpt(self.passage)}" ({self.source})'
 
 
 def _find(wanted: WantedWords, sent: _Sent) -> Iterator[_Quote]:
-    texts = [(0, sent.context or "")]
+    texts = [(0, "the unverified context", sent.context or "")]
     for number, message in enumerate(sent.conversation, start=1):
         if message.author_name != OFFLINE_AUTHOR:
-            texts.extend((number, text) for text in _texts(message))
-    for number, text in texts:
+            texts.extend((number, f"message {number} of this conversation", text) for text in _texts(message))
+    last = len(sent.conversation) + 1
+    texts.extend((last, "what came with this question", text) for text in sent.attached)
+    for number, source, text in texts:
         for passage in passages(text):
             shared = len(wanted.shared_with(passage))
             if shared and not is_question(passage):  # a question states nothing
-                yield _Quote(number, passage, shared)
+                yield _Quote(number, source, passage, shared)
 
 
 def _source(message: Message) -> str:
