@@ -38,6 +38,8 @@ from .terminal_page import ROOT
 
 USE = (ROOT / "docs" / "mm.md").read_text(encoding="utf-8")
 CONFIGURATION = (ROOT / "docs" / "mm-configuration.md").read_text(encoding="utf-8")
+PROSE = " ".join(f"{USE}{CONFIGURATION}".split())
+"""Both pages without regard to where their lines break."""
 
 
 def _rows(page: str, *heading: str) -> list[list[str]]:
@@ -95,8 +97,8 @@ async def test_a_hook_gets_the_fields_of_the_table_and_may_answer_with_those_of_
     blocked = (await run_hooks([hook], "x", project=tmp_path, session_id="y")).blocked or ""
     assert [_code(row[0])[0] for row in _rows(CONFIGURATION, "field", "what it is")] == blocked.split()
     assert {_code(row[0])[0] for row in _rows(CONFIGURATION, "field", "what it does")} == _FIELDS
-    assert f"more than {MAXIMUM_OUTPUT // 1024} KB" in CONFIGURATION
-    assert f"({Hook(()).timeout:g} s unless set)" in CONFIGURATION
+    assert f"more than {MAXIMUM_OUTPUT // 1024} KB" in PROSE
+    assert f"({Hook(()).timeout:g} s unless set)" in PROSE
 
 
 async def test_the_table_of_events_has_each_with_its_fields() -> None:
@@ -116,7 +118,7 @@ async def test_the_table_of_events_has_each_with_its_fields() -> None:
         one["event"]: [name for name in one if name != "event"] for one in written
     }
     kinds = ", ".join(get_args(ToolKind)[:-1])
-    assert f"`kind` is one of {kinds} and {get_args(ToolKind)[-1]};" in USE
+    assert f"`kind` is one of {kinds} and {get_args(ToolKind)[-1]};" in PROSE
 
 
 def _written(event: Event) -> Mapping[str, Any]:
@@ -140,11 +142,11 @@ def test_the_table_of_keys_has_those_that_the_help_names() -> None:
 
 
 def test_the_limits_of_what_is_attached_and_pasted_are_on_the_page() -> None:
-    assert f"Text up to {MAXIMUM_TEXT // 1024} KB" in USE
-    assert f"up to {MAXIMUM_IMAGE // 1024**2} MB" in USE
-    (names,) = re.findall(r"images \(([\w, ]+)\)", USE)
+    assert f"Text up to {MAXIMUM_TEXT // 1024} KB" in PROSE
+    assert f"up to {MAXIMUM_IMAGE // 1024**2} MB" in PROSE
+    (names,) = re.findall(r"images \(([\w, ]+)\)", PROSE)
     assert {f"image/{name.lower()}" for name in names.split(", ")} == IMAGES
-    assert f"A paste of {LONG_LINES} lines or {LONG_TEXT:,} characters" in USE
+    assert f"A paste of {LONG_LINES} lines or {LONG_TEXT:,} characters" in PROSE
 
 
 async def test_what_compact_and_new_do_is_what_the_table_says(tmp_path: Path) -> None:
