@@ -160,23 +160,26 @@ def contents(record: dict[str, Any], kind: str) -> list[dict[str, Any]]:
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_killed_at_any_moment_no_acknowledged_turn_is_missing_and_no_file_is_damaged(tmp_path: Path) -> None:
-    """The moments are drawn with a seed, as bytes of the run's output; a run that says less ends by itself."""
+    """The moments are drawn with a seed, as bytes of the run's output; a run that says less ends by itself.
+
+    Each run's tool leaves a trace of its own: no tool may have run that the conversation does not show.
+    """
     dice = random.Random(20260916)
-    call = {"calls": [{"name": "list_files", "arguments": {}}]}
     acknowledged: list[str] = []
     session: str | None = None
     for number in range(KILLS):
-        scripted(tmp_path, call, {"stream": ["answer ", str(number)]})
+        call = {"name": "run_command", "arguments": {"command": f"echo {number} >> ran"}}
+        scripted(tmp_path, {"calls": [call]}, {"stream": ["answer ", str(number)]})
         arguments = ["--resume", session, "-p", f"question {number}"] if session else ["-p", f"question {number}"]
         with subprocess.Popen(
-            [sys.executable, "-m", "mm", "--json", *arguments],
+            [sys.executable, "-m", "mm", "--json", "--yes", *arguments],
             cwd=tmp_path,
             env=environment(),
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         ) as process:
             assert process.stdout is not None
-            output = process.stdout.read(dice.randrange(1, 700))
+            output = process.stdout.read(dice.randrange(1, 1_000))
             process.kill()
         if b'"turn_ended"' in output:
             acknowledged.append(f"question {number}")
@@ -186,5 +189,9 @@ def test_killed_at_any_moment_no_acknowledged_turn_is_missing_and_no_file_is_dam
             assert [one["call_id"] for one in contents(record, "function_result")] == calls
             asked = {one["text"] for one in contents(record, "text")}
             assert asked.issuperset(acknowledged), f"after kill {number}"
+    ran = (tmp_path / "ran").read_text(encoding="utf-8").split()
+    shown = [one["arguments"]["command"].split()[1] for one in contents(record, "function_call")]
+    assert set(ran) <= set(shown), "whatever ran can be seen"
+    assert len(ran) == len(set(ran)), "and nothing ran twice"
     assert len(files(tmp_path)) == 1
     assert 5 < len(acknowledged) < KILLS, "some moments are before the end of a turn, and some after"

@@ -285,6 +285,15 @@ def test_a_mistake_in_agent_yaml_is_one_line_and_starts_nothing(tmp_path: Path, 
     assert not (tmp_path / ".mm").exists()
 
 
+@pytest.mark.parametrize(("keys", "has"), [("", False), ("command: true", False), ("tool: true", True)])
+def test_the_model_may_search_earlier_conversations_only_where_that_key_is_on(
+    tmp_path: Path, keys: str, has: bool
+) -> None:
+    scripted(tmp_path, "Fine.", more=f"memory: {{{keys}}}\n")
+    run(tmp_path, "-p", "Hi")
+    assert ("search_memory" in requests(tmp_path)[0]["options"]["tools"]) is has
+
+
 def test_a_wrong_option_is_a_usage_error(tmp_path: Path) -> None:
     assert run(tmp_path, "--no-such-option")[0] == 2
 

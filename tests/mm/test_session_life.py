@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 import sys
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -42,6 +44,26 @@ def test_sessions_are_on_unless_the_key_says_otherwise(tmp_path: Path, text: str
     (tmp_path / "agent.yaml").write_text(text, encoding="utf-8")
     assert read_config(tmp_path).sessions_enabled
     assert Keeper(tmp_path, read_config(tmp_path)).enabled
+
+
+async def test_a_conversation_is_one_json_file_beside_its_project_whole_after_each_turn(tmp_path: Path) -> None:
+    conversation, _ = conversation_of(tmp_path, ["1", "2", "3"])
+    for number in range(1, 4):
+        await drawn(conversation.ask(f"q{number}"))
+        (file,) = files(tmp_path)
+        record = read(file)
+        assert re.fullmatch(r"\d{8}-\d{6}-[0-9a-f]{8}", file.stem)
+        assert (record["id"], record["cwd"], record["turns"]) == (file.stem, str(tmp_path), number)
+        assert len(record["messages"]) == 1 + 2 * number
+    assert {path.name for path in (tmp_path / ".mm").iterdir()} == {".gitignore", ".lock", "sessions"}, "and no index"
+
+
+async def test_recall_goes_with_the_files(tmp_path: Path) -> None:
+    conversation, _ = conversation_of(tmp_path, ["1"])
+    await drawn(conversation.ask("a"))
+    assert await recalled(Keeper(tmp_path, CONFIG)) == ["a"]
+    shutil.rmtree(tmp_path / ".mm")
+    assert await recalled(Keeper(tmp_path, CONFIG)) == []
 
 
 async def test_each_launch_is_a_new_conversation_and_takes_nothing_of_the_last_one_along(tmp_path: Path) -> None:
