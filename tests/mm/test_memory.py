@@ -8,10 +8,11 @@ import pytest
 
 from maf_memory.chat.scripted import ScriptedChatClient
 from maf_memory.sessions.found import Found
+from maf_memory.sessions.searched import SEARCH_TOOL
 from mm.conversation import Conversation
 from mm.errors import SessionsDisabled
 from mm.keeper import Keeper
-from mm.memory import DESCRIPTION, NO_HIT, memory_tool, told
+from mm.memory import DESCRIPTION, NAME, NO_HIT, memory_tool, told
 from tests.mm.brain import CONFIG, conversation_of, drawn, outline
 
 
@@ -87,6 +88,20 @@ async def test_without_sessions_there_is_no_memory(tmp_path: Path) -> None:
     conversation, _ = conversation_of(tmp_path, [], sessions_enabled=False)
     with pytest.raises(SessionsDisabled, match=r"sessions\.enabled"):
         await conversation.keeper.search("x")
+
+
+async def test_earlier_searches_do_not_hide_what_was_said(tmp_path: Path) -> None:
+    await remembered(tmp_path)
+    words = "base de données | database | storage | SQLite"
+    for _ in range(3):
+        conversation, _ = with_memory(
+            tmp_path, [{"calls": [{"name": NAME, "arguments": {"words": words}}]}, "That one."]
+        )
+        await drawn(conversation.ask("Which one?"))
+    text = told(await Keeper(tmp_path, CONFIG).search(words, limit=2))
+    assert "SQLite, for its single file." in text
+    assert NAME not in text
+    assert NAME == SEARCH_TOOL
 
 
 def test_the_description_asks_for_alternatives_and_the_other_language() -> None:

@@ -17,7 +17,7 @@ from maf_memory.sessions.folding import fold
 from maf_memory.sessions.found import Found, Hit
 from maf_memory.sessions.matching import Matcher, Strange
 from maf_memory.sessions.query import Query, Word
-from maf_memory.sessions.searched import StoredMessage, answer_to, searched_text, stored
+from maf_memory.sessions.searched import StoredMessage, answer_to, is_found_before, searched_text, stored
 
 if TYPE_CHECKING:
     from agent_framework import Message
@@ -79,6 +79,8 @@ class Search:
         found = self.matcher.words_in(texts, conversation.strange)
         if self._known:
             found = {index: words for index, words in found.items() if _key(texts[index]) not in self._known}
+        messages = conversation.messages
+        found = {index: words for index, words in found.items() if not is_found_before(messages, places[index])}
         if found:
             self._keep(conversation, {places[index]: (texts[index], words) for index, words in found.items()})
             self._matched += len(found)

@@ -2,8 +2,9 @@
 
 Searched: the text of questions and answers, a tool call's name and arguments, a tool's result, and the body of a
 summary. Not searched: the system prompt; the model's reasoning, which weighs what it then did not say; data and links;
-and what a program wrote for its own sake: the context of a hook, the marker of a blocked prompt, a note, the
-acknowledgement of a summary and its header line (the first of several). A program's mark decides, never the wording.
+earlier searches, which hold all the words and nothing new; and what a program wrote for its own sake: the context of a
+hook, the marker of a blocked prompt, a note, the acknowledgement of a summary and its header line (the first of
+several). A program's mark decides, never the wording.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ SUMMARY = "summary"
 NOT_SEARCHED = frozenset({INSTRUCTIONS, "context", "blocked", "note", "acknowledgement"})
 """The kinds of what a program writes that tell nothing of the project; a kind that nobody knows here is searched."""
 
-_TEXTS = frozenset({"text", "name", "tool_name"})
+SEARCH_TOOL = "search_memory"
+"""The tool by which a model searches: found again, its calls and results would stand before what they once found."""
+
+_TEXTS = frozenset({"text", "name", "tool_name", "call_id"})
 
 GLUE = frozenset("(): ,[]{}")
 """What stands between the parts of a call as it is searched, and so may not stand there in the file."""
@@ -37,6 +41,7 @@ class StoredContent(msgspec.Struct, gc=False):
     text: str | None = None
     name: str | None = None
     tool_name: str | None = None
+    call_id: str | None = None
     arguments: msgspec.Raw = msgspec.Raw()
     result: msgspec.Raw = msgspec.Raw()
     output: msgspec.Raw = msgspec.Raw()
@@ -94,6 +99,24 @@ def searched_text(message: StoredMessage) -> str:
     return text.partition("\n")[2] if kind == SUMMARY and "\n" in text else text
 
 
+def is_found_before(messages: Sequence[StoredMessage], place: int) -> bool:
+    """Whether the message at that index holds nothing but what earlier searches brought."""
+    message = messages[place]
+    if message.role != "tool" or any(part.type != "function_result" for part in message.contents):
+        return False
+    wanted = {part.call_id for part in message.contents}
+    while wanted and place > 0:
+        place -= 1
+        for part in messages[place].contents:  # the nearest call counts: some servers give ids again
+            if part.type == "function_call" and part.call_id in wanted:
+                if part.name != SEARCH_TOOL:
+                    return False
+                wanted.discard(part.call_id)
+        if messages[place].role == "user":
+            break
+    return not wanted
+
+
 def answer_to(messages: Sequence[StoredMessage], question: int) -> str | None:
     """Return the text on which the turn of the question at that index ended, or ``None`` where none came."""
     answer = None
@@ -111,6 +134,8 @@ def _text_of(content: StoredContent) -> str:
     match content.type:
         case "text":
             return content.text or ""
+        case "function_call" if content.name == SEARCH_TOOL:
+            return ""
         case "function_call" | "search_tool_call" | "mcp_server_tool_call":
             return f"{content.name or content.tool_name or ''}({_shown(content.arguments)})"
         case "function_result" | "search_tool_result":
