@@ -294,7 +294,7 @@ def test_the_model_may_search_earlier_conversations_only_where_that_key_is_on(
     assert ("search_memory" in requests(tmp_path)[0]["options"]["tools"]) is has
 
 
-def test_a_wrong_option_is_a_usage_error(tmp_path: Path) -> None:
+def test_an_option_that_there_is_not_is_a_usage_error(tmp_path: Path) -> None:
     assert run(tmp_path, "--no-such-option")[0] == 2
 
 
