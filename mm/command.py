@@ -43,6 +43,8 @@ def mm(
     if question is None and (sys.stdin is None or not sys.stdin.isatty()):  # None: it was closed before the start
         question = "-"
     if question is None:
+        if as_json or yes:
+            raise typer.BadParameter("it goes with -p", param_hint="--json" if as_json else "--yes")
         raise typer.Exit(_window(resume, config))
     asked = _read() if question == "-" else question
     if not asked.strip():

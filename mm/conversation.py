@@ -152,16 +152,19 @@ class Conversation:
             turn.emit(Notice(f"The question was not sent: {hooked.blocked}"))
             await self._save(turn)
             return Outcome.BLOCKED
-        if self._is_long():
-            await self._compact(turn, question)
         before = [_by_mm(text, "context") for text in hooked.contexts]
+        if self._is_long([*before, question]):
+            await self._compact(turn, question)
         return await self._answered(turn, question, before, options)
 
-    def _is_long(self) -> bool:
+    def _is_long(self, sent: Sequence[Message]) -> bool:
+        """Return whether what would be sent is longer than wanted, with what is ``sent`` after the conversation."""
         wanted = self._config.compaction
         if wanted.threshold is None or self._config.model.provider == "offline":
             return False
-        return estimated_tokens(self.keeper.messages) > wanted.threshold * wanted.context_size
+        instructions = Message("system", [self._config.instructions])
+        length = estimated_tokens([instructions, *self.keeper.messages, *sent])
+        return length > wanted.threshold * wanted.context_size
 
     async def _compact(self, turn: Turn, question: Message | None = None) -> Outcome:
         """Compact the conversation; whatever fails leaves it as it was, and it goes on.

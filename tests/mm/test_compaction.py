@@ -156,3 +156,16 @@ async def test_an_empty_summary_is_refused() -> None:
 
 def test_the_length_is_estimated_from_what_would_be_sent() -> None:
     assert estimated_tokens([Message("user", ["x" * 400])]) == pytest.approx(100, abs=5)
+    output = Message("tool", [Content.from_function_result("c", result="x" * 20_000)])
+    assert estimated_tokens([output]) == pytest.approx(5_000, abs=5), "a long output is sent whole"
+    assert estimated_tokens([Message("user", [Content.from_data(b"x" * 1_000_000, "image/png")])]) == 1_000
+
+
+async def test_what_a_question_and_its_instructions_take_counts_too(tmp_path: Path) -> None:
+    small = Compaction(threshold=0.5, context_size=1_000, keep_turns=0)
+    for question, instructions in (("x" * 2_100, "Be brief."), ("x", "y" * 2_100)):
+        script = ["1", "S", "2"]
+        conversation, _ = conversation_of(tmp_path, script, compaction=small, instructions=instructions)
+        conversation.keeper.put([Message("user", ["a"]), Message("assistant", ["1"])])
+        events = outline(await drawn(conversation.ask(question)))
+        assert events[0].startswith("notice The conversation was compacted")

@@ -112,7 +112,8 @@ async def test_a_long_conversation_of_few_turns_is_not_nagged_about(tmp_path: Pa
 
 async def test_a_threshold_that_is_off_or_not_reached_compacts_nothing(tmp_path: Path) -> None:
     for compaction in (Compaction(None, 1_000, keep_turns=0), Compaction(0.5, 1_000, keep_turns=0)):
-        conversation, client = conversation_of(tmp_path, ["1" * 1_900, "2"], compaction=compaction)
+        replies = ["1" * 1_900, "2"]
+        conversation, client = conversation_of(tmp_path, replies, compaction=compaction, instructions="Be brief.")
         await drawn(conversation.ask("a"))
         assert outline(await drawn(conversation.ask("b"))) == ["text 2", "answered"]
         assert len(client.requests) == 2

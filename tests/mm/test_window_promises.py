@@ -43,6 +43,13 @@ def test_a_question_that_failed_is_recalled_until_the_next_one_and_is_in_no_conv
     assert record["errors"][0]["question"] == "lost"
 
 
+def test_what_goes_with_one_question_is_a_usage_error_for_the_window(tmp_path: Path) -> None:
+    for option in ("--json", "--yes"):
+        with Window(tmp_path, option) as window:
+            assert window.ends() == 2
+            assert "it goes with -p" in window.everything
+
+
 def test_a_failed_resume_is_shown_as_it_is_recorded_and_waits_for_the_first_question(tmp_path: Path) -> None:
     scripted(tmp_path, "One.")
     with Window(tmp_path) as window:
