@@ -67,7 +67,7 @@ def _reader(window: Window) -> Reader:
 
     recall = Recall(window.recalled) if window.config.sessions_enabled else None
     completions = Completions(window.project, window.config)
-    return Prompt(sys.stdin, completions, recall, window.status, window.prepare)
+    return Prompt(sys.stdin, completions, recall, window.status, window.typed)
 
 
 def _banner(window: Window, who: str) -> None:

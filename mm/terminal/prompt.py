@@ -45,12 +45,11 @@ class Prompt:
         completer: Completer,
         recall: Recall | None,
         status: Callable[[], str],
-        begun: Callable[[], None],
+        typed: Callable[[], None],
     ) -> None:
-        """Recall nothing without ``recall``; ``begun`` is told when something is typed."""
+        """Recall nothing without ``recall``; ``typed`` is told when something is."""
         self._stdin = stdin
         self._status = status
-        self._begun = begun
         self._pastes = Pastes()
         self._recall = recall
         self._session: PromptSession[str] = PromptSession(
@@ -69,7 +68,7 @@ class Prompt:
         )
         if recall is not None:
             recall.buffer = self._session.default_buffer
-        self._session.default_buffer.on_text_changed += lambda _: self._begun()
+        self._session.default_buffer.on_text_changed += lambda _: typed()
         self._asking: PromptSession[str] | None = None
 
     @property

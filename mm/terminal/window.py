@@ -49,6 +49,7 @@ class Window:
         self._turn: Turn | None = None
         self._work: asyncio.Task[None] | None = None
         self._is_leaving = False
+        self._is_warned = False
 
     @property
     def keeper(self) -> Keeper:
@@ -68,6 +69,11 @@ class Window:
         session = keeper.record.id if keeper.is_kept else "new conversation"
         model = " ".join(filter(None, (self._model.provider, self._model.name)))
         return f"{session} · {counted(keeper.turns, 'turn')} · {model}"
+
+    def typed(self) -> None:
+        """Know that something was typed: a Ctrl-C after it is the first one, and a turn may come."""
+        self._is_warned = False
+        self.prepare()
 
     def prepare(self) -> None:
         """Begin to load what a turn needs, while a person still writes."""
@@ -135,19 +141,18 @@ class Window:
 
     async def run(self) -> None:
         """Read and do, until the person leaves."""
-        warned = False
         while not self._is_leaving:
             try:
                 text = await self.reader.question()
             except EOFError:
                 return
             except KeyboardInterrupt:
-                if warned:
+                if self._is_warned:
                     return
-                warned = True
+                self._is_warned = True
                 self.screen.notice(HOW_TO_LEAVE)
                 continue
-            warned = False
+            self._is_warned = False
             if text.strip():
                 await self.guarded(self._do(text))
 
