@@ -142,10 +142,7 @@ class Keeper:
         Raises:
             SaveFailed, NotProvenDurable: as the storage's own.
         """
-        copy = await self._directory.keep_copy(self.record)
-        copy.continued_in = self.record.id
-        await self._storage.save(copy)
-        return copy.id
+        return (await self._directory.keep_copy(self.record, continued_in=self.record.id)).id
 
     async def fork(self) -> str:
         """Go on as a session of its own, kept under a new id, which is returned: the way out of a conflict.

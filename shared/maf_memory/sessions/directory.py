@@ -138,8 +138,10 @@ class SessionDirectory:
         await self._follow(record.id, moved)
         return moved
 
-    async def keep_copy(self, record: SessionRecord) -> SessionRecord:
+    async def keep_copy(self, record: SessionRecord, *, continued_in: str | None = None) -> SessionRecord:
         """Keep what ``record`` says as a session of its own, under a new id, and return it: the way out of a conflict.
+
+        ``continued_in`` marks the copy as the original of that session, from its first moment on.
 
         Raises:
             SaveFailed, NotProvenDurable: as :meth:`SessionStorage.create`.
@@ -147,6 +149,7 @@ class SessionDirectory:
         copy = copied_record(record)
         copy.id = self._draw_id(record.created)
         copy.key = copy.session_id = copy.stamp = None
+        copy.continued_in = copy.continued_in if continued_in is None else continued_in
         self._drawn.add(copy)
         await self._create(copy)
         return copy

@@ -415,6 +415,16 @@ class TestDeleting:
         assert set(deleted) == {newest.id, older.id, oldest.id, branch.id}
         assert place.ids() == {other.id, foreign.id}
 
+    async def test_a_copy_is_kept_as_the_original_of_another_in_one_step(
+        self, directory: SessionDirectory, place: Opened
+    ) -> None:
+        record = record_of(*turn("long"))
+        await directory.storage.create(record)
+        original = await directory.keep_copy(record, continued_in=record.id)
+        loaded = await place.storage().load(original.id)
+        assert (loaded.continued_in, record.continued_in) == (record.id, None)
+        assert set(await directory.delete(record.id)) == {record.id, original.id}
+
     async def test_an_original_is_deleted_alone(self, directory: SessionDirectory, place: Opened) -> None:
         newest = record_of(*turn("newest"))
         older = record_of(*turn("older"), continued_in=newest.id)
