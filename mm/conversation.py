@@ -68,6 +68,7 @@ class Conversation:
         )
         self._allowed: set[str] = set()
         self._turn: Turn | None = None
+        self._saving = asyncio.Lock()  # calls made at once are saved one after the other, and conflict only with others
         self.unanswered: str | None = None
         """The last question that left no trace: only here, until the next one, so that it can be recalled."""
 
@@ -274,19 +275,21 @@ class Conversation:
             raw=None if cause is None else f"{type(cause).__name__}: {cause}",
             secrets=self._secrets,
         )
-        try:
-            await self.keeper.save_errors(begin=bool(question))
-        except MafMemoryError as unsaved:
-            turn.emit(ErrorShown(record.line))
-            await self._not_saved(turn, unsaved)
-        else:
-            turn.emit(ErrorShown(record.line))
+        async with self._saving:
+            try:
+                await self.keeper.save_errors(begin=bool(question))
+            except MafMemoryError as unsaved:
+                turn.emit(ErrorShown(record.line))
+                await self._not_saved(turn, unsaved)
+            else:
+                turn.emit(ErrorShown(record.line))
 
     async def _save(self, turn: Turn, under_way: Sequence[Message] = ()) -> None:
-        try:
-            await self.keeper.save(under_way)
-        except MafMemoryError as error:
-            await self._not_saved(turn, error)
+        async with self._saving:
+            try:
+                await self.keeper.save(under_way)
+            except MafMemoryError as error:
+                await self._not_saved(turn, error)
 
     async def _not_saved(self, turn: Turn, error: MafMemoryError) -> None:
         """Tell that a save failed; after a conflict the conversation goes on as a session of its own."""

@@ -67,29 +67,29 @@ class KeepWhatWasDone:
 
     def _done(self) -> list[Message]:
         messages = AgentResponse.from_updates(self._updates).messages
-        answered = _answered(messages)
+        pairs = _Pairs(messages)
         done: list[Message] = []
-        for place, message in enumerate(messages):
-            contents = [one for one in message.contents if self._happened(one, answered.get((place, _id(one))))]
+        for message in messages:
+            contents = [content for content in message.contents if self._happened(content, pairs)]
             if contents:
                 done.append(Message(message.role, contents, author_name=message.author_name))
             missing = [
-                Content.from_function_result(_id(one), result=self._calls.unanswered[_id(one)])
-                for one in contents
-                if one.type == "function_call" and not answered[place, _id(one)]
+                Content.from_function_result(_id(content), result=self._calls.unanswered[_id(content)])
+                for content in contents
+                if content.type == "function_call" and not pairs.has(content)
             ]
             if missing:
                 done.append(Message("tool", missing))
         return done
 
-    def _happened(self, content: Content, is_answered: bool | None) -> bool:
+    def _happened(self, content: Content, pairs: _Pairs) -> bool:
         match content.type:
             case "function_call":  # one that the framework itself answered, as of an unknown tool, never started
-                return bool(is_answered) or _id(content) in self._calls.unanswered
+                return pairs.has(content) or (_id(content) in self._calls.unanswered and not pairs.repeats(content))
             case "text":
                 return bool(content.text and content.text.strip())
             case "function_result":
-                return bool(is_answered)
+                return pairs.has(content)
             case _:
                 return False  # reasoning without its answer, usage, and a request for approval that nobody can answer
 
@@ -124,21 +124,33 @@ def _id(content: Content) -> str:
     return str(content.call_id) if content.type in ("function_call", "function_result") else ""
 
 
-def _answered(messages: Sequence[Message]) -> dict[tuple[int, str], bool]:
-    """Return of each call, by its place and id, whether a result follows, and of each result whether a call precedes.
+class _Pairs:
+    """Which call and which result belong together: a result to the nearest call of its id before it.
 
-    Some servers give the calls of each answer the same ids again: a result belongs to the nearest call before it.
+    Some servers give the calls of each answer the same ids again, and some all calls of one answer the same id; of
+    those only the first one can be told apart, and is kept.
     """
-    answered: dict[tuple[int, str], bool] = {}
-    waiting: dict[str, int] = {}
-    for place, message in enumerate(messages):
-        for content in message.contents:
-            if content.type == "function_call":
-                answered[place, _id(content)] = False
-                waiting[_id(content)] = place
-            elif content.type == "function_result":
-                call = waiting.pop(_id(content), None)
-                answered[place, _id(content)] = call is not None
-                if call is not None:
-                    answered[call, _id(content)] = True
-    return answered
+
+    def __init__(self, messages: Sequence[Message]) -> None:
+        self._paired: set[int] = set()
+        self._repeated: set[int] = set()
+        waiting: dict[str, tuple[Message, Content]] = {}
+        for message in messages:
+            for content in message.contents:
+                if content.type == "function_call":
+                    before = waiting.get(_id(content))
+                    if before is not None and before[0] is message:
+                        self._repeated.add(id(content))
+                    else:
+                        waiting[_id(content)] = message, content
+                elif content.type == "function_result" and _id(content) in waiting:
+                    _, call = waiting.pop(_id(content))
+                    self._paired |= {id(call), id(content)}
+
+    def has(self, content: Content) -> bool:
+        """Whether a call has a result, or a result a call."""
+        return id(content) in self._paired
+
+    def repeats(self, call: Content) -> bool:
+        """Whether a call has the id of one beside it."""
+        return id(call) in self._repeated

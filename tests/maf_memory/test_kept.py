@@ -141,6 +141,24 @@ async def test_ids_that_a_server_gives_again_belong_to_the_nearest_call() -> Non
     assert [text for _, kind, text in outline(session) if kind == "function_result"] == ["result 1", "result 2"]
 
 
+async def test_of_calls_with_one_id_the_first_one_is_kept_so_that_the_conversation_can_be_saved(tmp_path: Path) -> None:
+    ending = KeepWhatWasDone()
+    session = AgentSession()
+    kinds: list[list[str]] = []
+
+    @tool
+    async def watch() -> str:
+        """Look at what would be saved now."""
+        kinds.append([one.type for message in ending.so_far() for one in message.contents])
+        return "seen"
+
+    with pytest.raises(TurnFailed, match="repeats the id"):
+        await ask(agent_of([calls("watch", "watch"), "Done."], watch), session, "Look", ending=ending)
+    assert kinds[0] == ["function_call", "function_result"]
+    assert [text for _, kind, text in outline(session) if kind != "function_call"][:3] == ["Look", "seen", "Done."]
+    await SnapshotStore(tmp_path / "session.json", instruction_version="1").save(session)
+
+
 async def test_a_call_with_an_id_from_before_that_never_started_is_dropped() -> None:
     session = AgentSession()
     half = {"stream": [calls("look"), {"error": "cut in the midst of the arguments"}]}

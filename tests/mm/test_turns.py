@@ -261,3 +261,26 @@ async def test_a_question_without_tools_is_sent_without_them(tmp_path: Path) -> 
     conversation, client = conversation_of(tmp_path, ["ok"], spec_of(look))
     await drawn(conversation.ask("Just say", tools=False))
     assert client.requests[0].options["tool_choice"] == "none"
+
+
+async def test_calls_made_at_once_are_saved_one_after_the_other_in_one_file(tmp_path: Path) -> None:
+    """Also at the first question, whose file is not there yet."""
+    seen: list[int] = []
+
+    async def watch() -> str:
+        """Look at the file."""
+        (file,) = files(tmp_path)
+        record = json.loads(file.read_text(encoding="utf-8"))
+        seen.append(
+            sum(one["type"] == "function_call" for message in record["messages"] for one in message["contents"])
+        )
+        return "seen"
+
+    script = [{"calls": [{"name": "watch", "arguments": {}} for _ in range(5)]}, "ok"]
+    conversation, _ = conversation_of(tmp_path, script, spec_of(watch))
+    events = outline(await drawn(conversation.ask("Go")))
+    assert [event for event in events if event.startswith("error")] == []
+    assert len(seen) == 5
+    assert seen == sorted(seen)
+    assert seen[-1] == 5
+    assert len(files(tmp_path)) == 1
