@@ -125,7 +125,7 @@ class StoreFile(ReadFile):
                 ) from error
         return [self.path.with_name(name) for name in swept]
 
-    def replace(self, content: bytes | Iterable[bytes]) -> None:
+    def replace(self, content: bytes | Iterable[bytes | memoryview]) -> None:
         """Put ``content``, whole or in pieces, in the place of the file; call it inside :meth:`locked`.
 
         Raises:
@@ -188,7 +188,7 @@ class StoreFile(ReadFile):
         if not stat.S_ISREG(status.st_mode):
             raise FileRefused(self.path, "it is not a regular file", "a regular file")
 
-    def _write(self, folder: Folder, name: str, pieces: Iterable[bytes]) -> None:
+    def _write(self, folder: Folder, name: str, pieces: Iterable[bytes | memoryview]) -> None:
         left = self.limit
         descriptor = folder.create(name)
         try:

@@ -27,6 +27,12 @@ Rebuild = Callable[[dict[str, Any]], "Message"]
 encoded: Callable[[Any], bytes] = msgspec.json.Encoder().encode
 
 
+SEPARATOR = b",\n"
+"""What stands between two messages of a file."""
+
+_SINGLE = 256
+"""How many lines are put together at each save, before they are kept as one piece."""
+
 _DEEPEST = MAXIMUM_DEPTH - 10
 """How deeply a message may nest: less than a file, for it stands in some containers of its file."""
 
@@ -97,6 +103,14 @@ class _Line:
     events: tuple[Event, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """The first ``count`` lines of a conversation as one piece, with a separator between them and none at the end."""
+
+    count: int = 0
+    content: bytes | memoryview = b""
+
+
 class MessageLines:
     """The encoded lines of one conversation, in the form that its file has.
 
@@ -119,9 +133,20 @@ class MessageLines:
         self._questions: list[int] = [0]  # of persons, before each known message and after the last
         self._calls = Calls()  # after the known messages
         self._watched = 0
+        self._joined = Joined()
 
-    def prime(self, messages: Sequence[Message], lines: Sequence[bytes], events: Sequence[tuple[Event, ...]]) -> None:
-        """Take over what a load has proven: the messages, their lines in the file, and what they do to the calls."""
+    def prime(
+        self,
+        messages: Sequence[Message],
+        lines: Sequence[bytes],
+        events: Sequence[tuple[Event, ...]],
+        joined: bytes | memoryview = b"",
+    ) -> None:
+        """Take over what a load has proven: the messages, their lines in the file, and what they do to the calls.
+
+        ``joined`` are the lines as they stand in the file, all of them, where they are at hand.
+        """
+        self._joined = Joined(len(lines), joined) if joined else Joined()
         self._known, self._lines, self._events = list(messages), list(lines), list(events)
         self._questions = [0]
         self._count(self._known)
@@ -133,11 +158,18 @@ class MessageLines:
         """How many of the messages taken last are questions of a person."""
         return self._questions[-1]
 
+    @property
+    def joined(self) -> Joined:
+        """The first of the lines taken last as one piece: to put many together anew costs as much as their write."""
+        if len(self._lines) - self._joined.count > _SINGLE:
+            self._joined = Joined(len(self._lines), SEPARATOR.join(self._lines))
+        return self._joined
+
     def _count(self, messages: Iterable[Message]) -> None:
         for message in messages:
             self._questions.append(self._questions[-1] + is_question(message))
 
-    def take(self, messages: Sequence[Message]) -> list[bytes]:
+    def take(self, messages: Sequence[Message]) -> Sequence[bytes]:
         """Return the lines of ``messages``, proven to be a conversation that the framework rebuilds unchanged.
 
         Raises:
@@ -148,6 +180,8 @@ class MessageLines:
         wanted = list(messages)
         self._watch()
         same = _common(self._known, wanted)
+        if same < self._joined.count:
+            self._joined = Joined()
         goes_on = same == len(self._known)
         moved = {} if goes_on else self._by_identity(same)
         lines, events = self._lines[:same], self._events[:same]
@@ -161,7 +195,7 @@ class MessageLines:
         self._known, self._lines, self._events, self._calls = wanted, lines, events, calls
         del self._questions[same + 1 :]
         self._count(wanted[same:])
-        return list(lines)
+        return lines
 
     def _watch(self) -> None:
         """Encode one old line again; forget all of them when it is not the same any more."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib.metadata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,7 +90,7 @@ class Serialised:
     """A session as its file holds it: everything but the messages, and the messages as encoded lines."""
 
     rest: dict[str, Any]
-    lines: list[bytes]
+    lines: Sequence[bytes]
 
 
 def serialised(session: AgentSession, path: Path, lines: MessageLines) -> Serialised:

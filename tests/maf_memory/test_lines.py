@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maf_memory.conversation import NotAConversation
-from maf_memory.lines import MessageLines, full_form, line_form, message_of
+from maf_memory.lines import SEPARATOR, MessageLines, full_form, line_form, message_of
 
 
 class Counted:
@@ -37,7 +38,7 @@ def result(name: str) -> Message:
     return Message("tool", [Content.from_function_result(name, result="seen")], message_id=f"result {name}")
 
 
-def anew(messages: list[Message]) -> list[bytes]:
+def anew(messages: list[Message]) -> Sequence[bytes]:
     return MessageLines().take(messages)
 
 
@@ -154,3 +155,28 @@ def test_the_form_of_a_session_file_brings_the_message_back(what: str) -> None:
 
 def test_the_form_of_a_session_file_names_the_result_of_a_tool_once() -> None:
     assert json.dumps(line_form(result("c"))).count("seen") == 1
+
+
+@pytest.mark.parametrize("kept", [0, 1, 299, 300])
+def test_what_is_kept_as_one_piece_is_never_more_than_what_stays(kept: int) -> None:
+    lines = MessageLines()
+    messages = [said(f"question {number}") for number in range(300)]
+    lines.take(messages)
+    assert lines.joined.count == 300
+    changed = [*messages[:kept], said("another")]
+    taken = lines.take(changed)
+    joined = lines.joined
+    assert joined.count in {0, 300}
+    assert joined.count <= kept
+    assert bytes(joined.content) == SEPARATOR.join(taken[: joined.count])
+
+
+def test_a_line_that_changed_in_place_is_not_written_from_the_kept_piece() -> None:
+    lines = MessageLines()
+    messages = [said(f"question {number}") for number in range(300)]
+    lines.take(messages)
+    assert lines.joined.count == 300
+    for message in messages:
+        message.contents = said("changed").contents
+    taken = lines.take(messages)
+    assert bytes(lines.joined.content) == SEPARATOR.join(taken)

@@ -184,7 +184,7 @@ class FileSessions:
             with file.locked():
                 _refuse_other_save(file, known, record.known)
                 try:
-                    file.replace(around.pieces(lines))
+                    file.replace(around.pieces(lines, written.lines.joined))
                 except NotProvenDurable:
                     # It is in place: a record that did not know it would be in conflict with itself.
                     _settle(file, record, copy, written, turn, stamp, around, lines)
@@ -211,7 +211,8 @@ class FileSessions:
         else:
             read.record.known = Known(read.head.stamp, status, parts=(read.around, read.lines))
             written = self._written.setdefault(read.record, Written())
-            written.lines.prime(read.record.messages, read.lines, read.events)
+            joined = memoryview(content)[len(read.around.opening) : len(content) - len(read.around.closing)]
+            written.lines.prime(read.record.messages, read.lines, read.events, joined)
         return read.record
 
     def _delete(self, session_id: str, expected: SessionRecord | Stamp | None) -> bool:
@@ -265,7 +266,7 @@ def _refuse_other_save(file: StoreFile, stamp: Stamp | None, known: Known | None
         raise StateConflict(file.path, f"revision {known.stamp.revision} with other bytes", "its own")
 
 
-def _encoded(copy: SessionRecord, stamp: Stamp, written: Written, path: Path) -> tuple[Around, list[bytes]]:
+def _encoded(copy: SessionRecord, stamp: Stamp, written: Written, path: Path) -> tuple[Around, Sequence[bytes]]:
     """Return the file in its parts, proven to be read back as the same session."""
     with refused_as_unreadable(path):
         lines = written.lines.take(copy.messages)

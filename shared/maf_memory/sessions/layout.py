@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from maf_memory.lines import encoded
+from maf_memory.lines import SEPARATOR, Joined, encoded
 
 FORMAT = 1
 EXPECTED = f"a session file of format {FORMAT}"
@@ -66,20 +66,17 @@ class Around:
     opening: bytes
     closing: bytes
 
-    def pieces(self, lines: Sequence[bytes]) -> Iterator[bytes]:
-        """Yield the file's bytes in blocks: one copy of a whole long conversation would cost as much as its write."""
+    def pieces(self, lines: Sequence[bytes], joined: Joined) -> Iterator[bytes | memoryview]:
+        """Yield the file's bytes; of ``lines``, those that are ``joined`` already are not put together again."""
         yield self.opening
-        for start in range(0, len(lines), _BLOCK):
-            block = b",\n".join(lines[start : start + _BLOCK])
-            yield block if start + _BLOCK >= len(lines) else block + b",\n"
+        yield joined.content
+        rest = SEPARATOR.join(lines[joined.count :])
+        yield SEPARATOR + rest if joined.count and rest else rest
         yield self.closing
 
     def whole(self, lines: Sequence[bytes]) -> bytes:
         """Return the file's bytes."""
-        return b"".join((self.opening, b",\n".join(lines), self.closing))
-
-
-_BLOCK = 256  # lines
+        return b"".join((self.opening, SEPARATOR.join(lines), self.closing))
 
 
 def around(header: Mapping[str, Any], state: Mapping[str, Any], errors: Sequence[Any] | None) -> Around:
