@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import logging
 import shlex
 import sys
 from pathlib import Path
@@ -38,6 +39,7 @@ def mm(
     ] = False,
 ) -> None:
     """Start, or ask one question."""
+    logging.getLogger().addHandler(logging.NullHandler())  # else what a library logs would stand among the lines shown
     if context.invoked_subcommand is not None:
         return
     if question is None and (sys.stdin is None or not sys.stdin.isatty()):  # None: it was closed before the start

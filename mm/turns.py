@@ -28,10 +28,14 @@ class Turn:
         self._events.put_nowait(event)
 
     def cancel(self) -> None:
-        """Stop the turn; what was done stays, and the end comes as an event."""
-        if not self._has_begun:
-            self._is_unwanted = True  # a task that is cancelled before its first step would never tell its end
-        elif not self._task.done():
+        """Stop the turn; what was done stays, and the end comes as an event. Only the first time counts.
+
+        A second one would break off the saving of what was done.
+        """
+        if self._is_unwanted:
+            return
+        self._is_unwanted = True
+        if self._has_begun:  # a task that is cancelled before its first step would never tell its end
             self._task.cancel()
 
     async def ended(self) -> Outcome:

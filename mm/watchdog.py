@@ -60,10 +60,11 @@ class Watchdog:
         try:
             return await asyncio.shield(working)
         except asyncio.CancelledError:
+            if not working.done():
+                working.cancel()
+                await asyncio.wait([working])
             if self.has_bitten:
                 raise Silent(f"The question got no answer: {silence(self.seconds)}.") from None
-            working.cancel()
-            await asyncio.wait([working])
             raise
         finally:
             self.stop()

@@ -160,6 +160,14 @@ def test_with_tools_notices_and_a_hook_the_answer_alone_is_on_standard_output(tm
     assert lines[4].startswith("Go on with: mm --resume ")
 
 
+def test_what_libraries_log_does_not_stand_among_the_lines(tmp_path: Path) -> None:
+    """The framework logs each call that fails, and gives up after some of them."""
+    scripted(tmp_path, *[call("no_such_tool")] * 6)
+    status, _, err = run(tmp_path, "-p", "Go")
+    assert status in (0, 1)
+    assert [line for line in err.splitlines() if not line.startswith(("Go on with: ", "Error: "))] == []
+
+
 @pytest.mark.parametrize(
     ("replies", "status", "events"),
     [
