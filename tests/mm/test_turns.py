@@ -14,6 +14,7 @@ from maf_memory.errors import TurnUnderWay
 from maf_memory.sessions.files import FileSessions
 from mm.events import Outcome, PermissionWanted, Text
 from mm.permission import Decision
+from mm.watchdog import Silent, Watchdog
 from tests.mm.brain import conversation_of, drawn, files, outline, spec_of, told
 
 
@@ -284,3 +285,23 @@ async def test_calls_made_at_once_are_saved_one_after_the_other_in_one_file(tmp_
     assert seen == sorted(seen)
     assert seen[-1] == 5
     assert len(files(tmp_path)) == 1
+
+
+async def test_a_watched_work_has_ended_before_its_end_is_told_also_when_it_is_stopped_as_it_is_given_up() -> None:
+    ended = []
+
+    async def work() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0.05)  # as a client that closes its connection
+            ended.append(True)
+
+    watchdog = Watchdog(0.01)
+    watching = asyncio.ensure_future(watchdog.watch(work()))
+    while not watchdog.has_bitten:  # noqa: ASYNC110 - nothing tells when it bites
+        await asyncio.sleep(0)
+    watching.cancel()
+    with pytest.raises((Silent, asyncio.CancelledError)):
+        await watching
+    assert ended
