@@ -7,6 +7,7 @@ import io
 import logging
 import shlex
 import sys
+import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -40,6 +41,8 @@ def mm(
 ) -> None:
     """Start, or ask one question."""
     logging.getLogger().addHandler(logging.NullHandler())  # else what a library logs would stand among the lines shown
+    if not sys.warnoptions:
+        warnings.simplefilter("ignore")  # nor are they for whoever asks a question
     if context.invoked_subcommand is not None:
         return
     if question is None and (sys.stdin is None or not sys.stdin.isatty()):  # None: it was closed before the start

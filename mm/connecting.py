@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,8 @@ def connect_model(config: Config, environ: Mapping[str, str]) -> tuple[BaseChatC
     Raises:
         ChatUnavailable: a name, a script, a package or a key is missing.
     """
-    return connect(_choice(config), _environ(config, environ)), model_line(config, environ)
+    with _in_own_words(config):
+        return connect(_choice(config), _environ(config, environ)), model_line(config, environ)
 
 
 def named(config: Config, environ: Mapping[str, str]) -> Config:
@@ -38,7 +40,28 @@ def model_line(config: Config, environ: Mapping[str, str]) -> str:
     Raises:
         ChatUnavailable: a name or a key is missing.
     """
-    return describe(_choice(config), _environ(config, environ))
+    with _in_own_words(config):
+        return describe(_choice(config), _environ(config, environ))
+
+
+def in_own_words(line: str, config: Config) -> str:
+    """Return a line of the chat clients with the names that ``agent.yaml`` has for what they name."""
+    for theirs, own in (
+        ("set OPENAI_CHAT_COMPLETION_MODEL, or use --chat offline", "set model.name in agent.yaml"),
+        ("or set OPENAI_BASE_URL to", "or set model.baseURL in agent.yaml to"),
+        ("--chat openai", "model.provider openai"),
+        ("OPENAI_API_KEY", config.model.key_variable),
+    ):
+        line = line.replace(theirs, own)
+    return line
+
+
+@contextmanager
+def _in_own_words(config: Config) -> Iterator[None]:
+    try:
+        yield
+    except ChatUnavailable as error:
+        raise ChatUnavailable(in_own_words(str(error), config)) from error.__cause__
 
 
 def _choice(config: Config) -> str:

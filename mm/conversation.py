@@ -19,6 +19,7 @@ from maf_memory.turn import ask
 from mm import PROGRAM
 from mm.calls import Calls
 from mm.compaction import compacted, estimated_tokens
+from mm.connecting import in_own_words
 from mm.errors import CompactionFailed
 from mm.events import ErrorShown, Notice, Outcome, Text
 from mm.hooks import run_hooks
@@ -270,7 +271,7 @@ class Conversation:
         cause = error.__cause__
         record = self.keeper.add_error(
             kind,
-            str(error),
+            in_own_words(str(error), self._config),
             question=question,
             raw=None if cause is None else f"{type(cause).__name__}: {cause}",
             secrets=self._secrets,

@@ -61,7 +61,8 @@ class Watchdog:
             return await asyncio.shield(working)
         except asyncio.CancelledError:
             if not working.done():
-                working.cancel()
+                if not self.has_bitten:  # it is ending already, and a second time would break that off
+                    working.cancel()
                 await asyncio.wait([working])
             if self.has_bitten:
                 raise Silent(f"The question got no answer: {silence(self.seconds)}.") from None

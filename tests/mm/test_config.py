@@ -170,6 +170,12 @@ def test_the_model_gets_its_own_key_and_no_other_endpoints() -> None:
     model = Model("openai", "qwen", "http://example.test/v1", "MY_KEY")
     with pytest.raises(ChatUnavailable, match="needs a key"):
         connect_model(Config(model=model), {"OPENAI_API_KEY": "another"})
+    with pytest.raises(
+        ChatUnavailable, match=r"needs a key for example\.test: set MY_KEY, or set model\.baseURL in agent"
+    ):
+        connect_model(Config(model=model), {})
+    with pytest.raises(ChatUnavailable, match=r"^model\.provider openai needs the name of a model: set model\.name in"):
+        connect_model(Config(model=Model("openai")), {})
     _, line = connect_model(Config(model=model), {"MY_KEY": "secret-of-mine"})
     assert "qwen" in line
     assert "secret" not in line
