@@ -14,6 +14,7 @@ import pytest
 
 from tests.consoles import PATIENCE, environment, needs_posix
 from tests.mm.brain import files
+from tests.mm.tools.calling import is_gone
 
 PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010806000000 1f15c4890000000d49444154789c6360000002000001000548afa4"
@@ -256,6 +257,26 @@ def test_an_interrupted_question_has_the_status_of_one_and_no_way_back_to_nothin
         out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out, err) == (130, b"", b"")
     assert files(tmp_path) == []
+
+
+@needs_posix
+def test_a_command_that_runs_when_the_question_is_interrupted_is_ended_and_what_is_kept_says_so(tmp_path: Path) -> None:
+    scripted(tmp_path, call("run_command", command="echo $$ > made; mv made pid; sleep 600; touch ran"))
+    with start(tmp_path, "-p", "Go", "--yes", stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        while not (tmp_path / "pid").exists():
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    assert b"Traceback" not in err
+    assert b"Go on with: mm --resume " in err
+    assert is_gone(int((tmp_path / "pid").read_text(encoding="utf-8")))
+    record = record_of(tmp_path)
+    assert record["messages"][3]["contents"][0]["result"] == "interrupted; may have run"
+    assert record["messages"][4]["contents"][0]["text"].startswith("[The turn broke off: it was interrupted.")
+    assert record["errors"] == []
+    assert not (tmp_path / "ran").exists()
 
 
 def test_where_sessions_are_off_the_way_back_names_the_key(tmp_path: Path) -> None:
