@@ -29,6 +29,9 @@ PROMPT = (
 )
 
 _CHARACTERS_PER_TOKEN = 4
+_SHARE = 0.7
+"""How much of the context what is summarised may take: the instructions, the summary and the estimate need the rest."""
+
 _IMAGE = 4_000
 """What an image counts as, in characters; servers take 85 to some thousand tokens for one."""
 
@@ -37,10 +40,16 @@ _LONGEST_RESULT = 2_000
 
 
 async def compacted(
-    messages: Sequence[Message], summarise: Callable[[str], Awaitable[str]], *, keep_turns: int
+    messages: Sequence[Message],
+    summarise: Callable[[str], Awaitable[str]],
+    *,
+    keep_turns: int,
+    context_size: int | None = None,
 ) -> list[Message] | None:
     """Return the conversation with all but its last ``keep_turns`` turns as a summary; ``None``: there is none to make.
 
+    What is summarised takes at most a share of ``context_size`` tokens: of a longer conversation, which is the one that
+    needs it most, the middle is left out.
     A turn is a question with everything up to the next one, so that no tool call is ever parted from its result.
 
     Raises:
@@ -50,7 +59,10 @@ async def compacted(
     cut = _cut(messages, keep_turns)
     if cut == 0:
         return None
-    text = sound(await summarise(PROMPT + transcript(messages[:cut]))).strip()
+    said = transcript(messages[:cut])
+    if context_size is not None:
+        said = _shortened(said, int(context_size * _CHARACTERS_PER_TOKEN * _SHARE))
+    text = sound(await summarise(PROMPT + said)).strip()
     if not text:
         raise CompactionFailed("The summary came back empty. The conversation is as it was.")
     return [*_summary(text), *messages[cut:]]
@@ -94,15 +106,15 @@ def transcript(messages: Sequence[Message]) -> str:
                 case "function_call":
                     lines.append(f"tool call: {content.name} {content.arguments}")
                 case "function_result":
-                    lines.append(f"tool result: {_short(str(content.result or ''))}")
+                    lines.append(f"tool result: {_shortened(str(content.result or ''), _LONGEST_RESULT)}")
                 case "data" | "uri" | "hosted_file":
                     lines.append(f"{message.role}: [{content.media_type or content.type}]")
     return "\n".join(lines)
 
 
-def _short(text: str) -> str:
-    half = _LONGEST_RESULT // 2
-    return text if len(text) <= _LONGEST_RESULT else f"{text[:half]} […] {text[-half:]}"
+def _shortened(text: str, longest: int) -> str:
+    half = longest // 2
+    return text if len(text) <= longest else f"{text[:half]} […] {text[-half:]}"
 
 
 def estimated_tokens(messages: Sequence[Message]) -> int:

@@ -146,6 +146,21 @@ async def test_a_summary_alone_is_not_summarised_again() -> None:
     assert await compacted(once, short, keep_turns=0) is None
 
 
+async def test_a_conversation_that_is_longer_than_the_model_takes_can_still_be_summarised() -> None:
+    asked = []
+
+    async def summarise(text: str) -> str:
+        asked.append(text)
+        return "In short."
+
+    messages = [Message("user", [f"first {'x' * 20_000}"]), Message("assistant", [f"{'y' * 20_000} last"])]
+    assert await compacted(messages, summarise, keep_turns=0, context_size=1_000)
+    assert len(asked[0]) < 4_000
+    assert "user: first xxx" in asked[0]
+    assert "[…]" in asked[0]
+    assert asked[0].endswith("yyy last")
+
+
 async def test_an_empty_summary_is_refused() -> None:
     async def nothing(text: str) -> str:
         return text[:0] + "  "
