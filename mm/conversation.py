@@ -116,17 +116,18 @@ class Conversation:
         self._allowed.clear()
         self.unanswered = None
 
-    async def resume(self, prefix: str) -> None:
-        """Go on in another conversation of the project.
+    async def resume(self, wanted: str, *, listed: Sequence[str] | None = None) -> None:
+        """Go on in another conversation of the project: by its id, the start of it, or its number in ``listed``.
 
         A failure is journalled in the conversation at hand.
 
         Raises:
-            TurnUnderWay, UnknownSession, AmbiguousSession, FileRefused, SessionsDisabled: nothing has changed.
+            TurnUnderWay, UnknownSession, AmbiguousSession, UnknownNumber, FileRefused, SessionsDisabled: nothing has
+                changed.
         """
         self._refuse_busy()
         try:
-            await self.keeper.resume(prefix)
+            await self.keeper.resume(wanted, listed=listed)
         except MafMemoryError as error:
             if not self.keeper.enabled:
                 raise

@@ -12,6 +12,18 @@ class SessionsDisabled(MafMemoryError):
         return "Sessions are off in this project: set sessions.enabled to true in agent.yaml to keep and find them."
 
 
+class UnknownNumber(MafMemoryError):
+    """No conversation has this number in the list as it was shown."""
+
+    def __init__(self, number: str, listed: int) -> None:
+        super().__init__(number, listed)
+        self.number = number
+        self.listed = listed
+
+    def __str__(self) -> str:
+        return f"There is no conversation {self.number}: /sessions lists {self.listed}."
+
+
 class CompactionFailed(MafMemoryError):
     """No summary came; the conversation is as it was."""
 

@@ -5,6 +5,7 @@ It stores; it knows no screen. With sessions disabled it keeps the conversation 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -20,7 +21,7 @@ from maf_memory.sessions.record import SessionRecord, local_now
 from maf_memory.sessions.titles import turns_of
 from mm import PROGRAM
 from mm.config import Config
-from mm.errors import SessionsDisabled
+from mm.errors import SessionsDisabled, UnknownNumber
 
 if TYPE_CHECKING:
     from agent_framework import Message
@@ -153,14 +154,17 @@ class Keeper:
         self.record = await self._directory.keep_copy(self.record)
         return self.record.id
 
-    async def resume(self, prefix: str) -> SessionRecord:
-        """Go on in the session that ``prefix`` names: the next turns go to its file, under today's instructions.
+    async def resume(self, wanted: str, *, listed: Sequence[str] | None = None) -> SessionRecord:
+        """Go on in the session that ``wanted`` names: the next turns go to its file, under today's instructions.
+
+        It is an id, the start of one, or a number in ``listed``, where ids were shown as a list.
 
         Raises:
             SessionsDisabled: nothing is kept here.
-            UnknownSession, AmbiguousSession, FileRefused: the conversation at hand goes on as it was.
+            UnknownSession, AmbiguousSession, UnknownNumber, FileRefused: the conversation at hand goes on as it was.
         """
         self._refuse_disabled()
+        prefix = wanted if listed is None else _numbered(wanted, listed)
         record = await self._storage.load(await self._directory.find(prefix))
         session = agent_session(record)
         self.record, self.session = record, session
@@ -224,3 +228,18 @@ class Keeper:
     def _refuse_disabled(self) -> None:
         if not self.enabled:
             raise SessionsDisabled()
+
+
+def _numbered(wanted: str, listed: Sequence[str]) -> str:
+    """Return the id that a number stands for; what is no number, and a year, is the start of an id.
+
+    Raises:
+        UnknownNumber: there is no such number.
+    """
+    if not re.fullmatch(r"[0-9]{1,4}", wanted):
+        return wanted
+    if 1 <= int(wanted) <= len(listed):
+        return listed[int(wanted) - 1]
+    if len(wanted) < len("2026"):
+        raise UnknownNumber(wanted, len(listed))
+    return wanted

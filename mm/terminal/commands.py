@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from textwrap import wrap
 from typing import TYPE_CHECKING, get_args
 
 from mm.config import Provider
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from maf_memory.sessions.items import ToolCall
     from mm.config import Config, Model
     from mm.terminal.window import Window
+
+NARROW = 30
+"""How many columns the help of a command needs, to stand beside it."""
 
 KEYS = (
     ("Enter", "sends; Alt-Enter begins a new line, and a pasted text keeps its lines"),
@@ -27,14 +31,19 @@ KEYS = (
 @command("/help")
 async def help_(window: Window, words: str) -> None:  # noqa: ARG001
     """Show the commands and the keys."""
-    known = commands(window.config)
-    widest = max(len(one.usage) for one in known.values())
-    for one in known.values():
-        window.screen.say(f"{one.usage:{widest}}  {one.help}")
-    for key, what in KEYS:
-        if key == "↑ ↓" and not window.config.sessions_enabled:
-            continue
-        window.screen.say(f"{key:{widest}}  {what}")
+    rows = [(one.usage, one.help) for one in commands(window.config).values()]
+    rows += [row for row in KEYS if row[0] != "↑ ↓" or window.config.sessions_enabled]
+    beside = max(len(name) for name, _ in rows) + 2
+    if window.screen.width < beside + NARROW:
+        beside = 4  # under it
+    for name, what in rows:
+        first = f"{name:{beside}}"
+        if len(name) + 2 > beside:
+            window.screen.line(name)
+            first = " " * beside
+        for line in wrap(what, max(window.screen.width - beside - 1, 10)):
+            window.screen.say(first + line)
+            first = " " * beside
 
 
 @command("/quit")
@@ -107,7 +116,7 @@ async def errors(window: Window, words: str) -> None:  # noqa: ARG001
 
 @command("/calls", "[TURN]")
 async def calls(window: Window, words: str) -> None:
-    """Show the tool calls of the last turn that made any in full, or those of a turn by its number."""
+    """Show the last tool calls in full, or those of a turn by its number."""
     from maf_memory.sessions.items import ToolCall
     from maf_memory.sessions.transcript import transcript
 

@@ -49,14 +49,9 @@ async def sessions(window: Window, words: str) -> None:  # noqa: ARG001
 async def resume(window: Window, words: str) -> None:
     """Go on in an earlier conversation: by its id, the start of it, or its number in /sessions."""
     conversation = await window.conversation()
-    wanted = words
-    if words.isdecimal() and len(words) <= 4 and window.keeper.enabled:
-        if not window.listed:
-            window.listed = [head.id for head in (await window.keeper.sessions()).heads]
-        if not 1 <= int(words) <= len(window.listed):
-            raise CommandRefused(f"There is no conversation {words}: /sessions lists {len(window.listed)}.")
-        wanted = window.listed[int(words) - 1]
-    await conversation.resume(wanted)
+    if words.isdecimal() and not window.listed and window.keeper.enabled:
+        window.listed = [head.id for head in (await window.keeper.sessions()).heads]
+    await conversation.resume(words, listed=window.listed)
     await window.another()
     _report(window, window.keeper.record)
 

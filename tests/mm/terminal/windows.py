@@ -41,6 +41,13 @@ def pasted(text: str) -> str:
     return f"\x1b[200~{text}\x1b[201~"
 
 
+class _Screen(pyte.HistoryScreen):
+    """A screen that knows that a variation selector takes no column: pyte leaves out what stands behind one."""
+
+    def draw(self, data: str) -> None:
+        super().draw(data.replace("\ufe0f", ""))
+
+
 class Window:
     """A running ``mm`` and its screen; everything that scrolled away is remembered, too."""
 
@@ -53,7 +60,7 @@ class Window:
         start: Sequence[str] = ("-m", "mm"),
         **environ: str | None,
     ) -> None:
-        self.screen = pyte.HistoryScreen(columns, rows, history=5_000, ratio=0.5)
+        self.screen = _Screen(columns, rows, history=5_000, ratio=0.5)
         self.screen.write_process_input = self.press  # type: ignore[method-assign] - where the cursor is, when asked
         self._stream = pyte.ByteStream(self.screen)
         self.raw = b""
@@ -98,6 +105,11 @@ class Window:
         gone = ["".join(row[x].data for x in range(self.screen.columns)).rstrip() for row in self.screen.history.top]
         return "\n".join([*gone, *self.lines])
 
+    @property
+    def said(self) -> str:
+        """Everything, as if no line of it had been too long for a row."""
+        return self.everything.replace("\n", "")
+
     def wait(self, what: str | Callable[[Window], bool]) -> Self:
         """Draw what comes until ``what`` is seen."""
         end = time.monotonic() + PATIENCE
@@ -131,8 +143,9 @@ class Window:
 
     def ends(self) -> int:
         """Wait for the end, and return the exit status."""
-        while self._draw(PATIENCE):
-            pass
+        end = time.monotonic() + PATIENCE
+        while self._draw(0.2):
+            assert time.monotonic() < end, f"it does not end; the screen is:\n{self.everything}"
         assert "Traceback" not in self.everything, self.everything
         return self.process.wait(PATIENCE)
 
@@ -145,7 +158,7 @@ class Window:
         except OSError:  # Linux: the other side is closed
             block = b""
         self.raw += block
-        self._stream.feed(block)
+        self._stream.feed(block.replace(b"\xef\xb8\x8f", b""))  # pyte drops what follows a variation selector
         return bool(block)
 
     def __enter__(self) -> Self:
