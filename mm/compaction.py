@@ -45,11 +45,12 @@ async def compacted(
     *,
     keep_turns: int,
     context_size: int | None = None,
+    left_out: Callable[[int], None] = lambda _: None,
 ) -> list[Message] | None:
     """Return the conversation with all but its last ``keep_turns`` turns as a summary; ``None``: there is none to make.
 
     What is summarised takes at most a share of ``context_size`` tokens: of a longer conversation, which is the one that
-    needs it most, the middle is left out.
+    needs it most, the middle is left out, and ``left_out`` is told how many characters that is.
     A turn is a question with everything up to the next one, so that no tool call is ever parted from its result.
 
     Raises:
@@ -60,8 +61,10 @@ async def compacted(
     if cut == 0:
         return None
     said = transcript(messages[:cut])
-    if context_size is not None:
-        said = _shortened(said, int(context_size * _CHARACTERS_PER_TOKEN * _SHARE))
+    longest = len(said) if context_size is None else int(context_size * _CHARACTERS_PER_TOKEN * _SHARE)
+    if len(said) > longest:
+        left_out(len(said) - longest)
+        said = _shortened(said, longest)
     text = sound(await summarise(PROMPT + said)).strip()
     if not text:
         raise CompactionFailed("The summary came back empty. The conversation is as it was.")

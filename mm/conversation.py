@@ -178,13 +178,25 @@ class Conversation:
             turn.emit(Notice("A summary needs a model, and the offline stand-in is none. Nothing has changed."))
             return Outcome.FAILED
         before = self.keeper.messages
+        wanted = self._config.compaction
+
+        def left_out(characters: int) -> None:
+            what = f"{characters:,} characters in between are more than compaction.contextSize takes"
+            turn.emit(Notice(f"The summary is made from the beginning and the end: {what}."))
+
         try:
-            short = await compacted(before, self._summary, keep_turns=self._config.compaction.keep_turns)
+            short = await compacted(
+                before,
+                self._summary,
+                keep_turns=wanted.keep_turns,
+                context_size=wanted.context_size,
+                left_out=left_out,
+            )
             if short is None:
                 if question is None:
                     turn.emit(Notice("There is nothing to compact: only the last turns are there."))
                 return Outcome.ANSWERED
-            if self._config.compaction.keep_original and self.keeper.is_kept:
+            if wanted.keep_original and self.keeper.is_kept:
                 turn.emit(Notice(f"The conversation as it was is kept as {await self.keeper.keep_original()}."))
         except MafMemoryError as error:
             await self._note(turn, "compaction", error, _asked(question))

@@ -94,8 +94,8 @@ async def test_a_cancelled_summary_changes_nothing_and_is_no_error(tmp_path: Pat
 
 
 async def test_it_happens_by_itself_when_the_conversation_is_long(tmp_path: Path) -> None:
-    small = Compaction(threshold=0.5, context_size=100, keep_turns=1)
-    conversation, _ = conversation_of(tmp_path, ["1" * 400, "2", "S", "3"], compaction=small)
+    small = Compaction(threshold=0.5, context_size=1_000, keep_turns=1)
+    conversation, _ = conversation_of(tmp_path, ["1" * 2_200, "2", "S", "3"], compaction=small)
     await drawn(conversation.ask("a"))
     await drawn(conversation.ask("b"))
     events = outline(await drawn(conversation.ask("c")))
@@ -115,6 +115,16 @@ async def test_the_original_is_kept_when_it_is_wanted_marked_as_continued(tmp_pa
     assert original.turns == 2
     await conversation.keeper.delete(conversation.keeper.record.id)
     assert not files(tmp_path), "it is deleted together with its successor"
+
+
+async def test_what_a_summary_leaves_out_is_told(tmp_path: Path) -> None:
+    small = Compaction(context_size=1_000, keep_turns=0)
+    conversation, _ = conversation_of(tmp_path, ["1" * 10_000, "S"], compaction=small)
+    await drawn(conversation.ask("a"))
+    events = outline(await drawn(conversation.compact()))
+    assert events[0].startswith("notice The summary is made from the beginning and the end: 7,2")
+    assert "compaction.contextSize" in events[0]
+    assert events[-1] == "answered"
 
 
 async def test_the_offline_stand_in_says_that_a_summary_needs_a_model(tmp_path: Path) -> None:
@@ -154,8 +164,10 @@ async def test_a_conversation_that_is_longer_than_the_model_takes_can_still_be_s
         return "In short."
 
     messages = [Message("user", [f"first {'x' * 20_000}"]), Message("assistant", [f"{'y' * 20_000} last"])]
-    assert await compacted(messages, summarise, keep_turns=0, context_size=1_000)
+    left: list[int] = []
+    assert await compacted(messages, summarise, keep_turns=0, context_size=1_000, left_out=left.append)
     assert len(asked[0]) < 4_000
+    assert left[0] == pytest.approx(37_200, abs=100)
     assert "user: first xxx" in asked[0]
     assert "[…]" in asked[0]
     assert asked[0].endswith("yyy last")

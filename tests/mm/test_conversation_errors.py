@@ -92,8 +92,8 @@ async def test_a_failed_resume_is_written_at_once_beside_a_conversation_that_has
 async def test_a_summary_that_fails_by_itself_names_the_question_that_waited_which_is_then_answered(
     tmp_path: Path,
 ) -> None:
-    small = Compaction(threshold=0.5, context_size=100, keep_turns=1)
-    conversation, _ = conversation_of(tmp_path, ["1" * 400, "2", {"empty": True}, "3"], compaction=small)
+    small = Compaction(threshold=0.5, context_size=1_000, keep_turns=1)
+    conversation, _ = conversation_of(tmp_path, ["1" * 2_200, "2", {"empty": True}, "3"], compaction=small)
     await drawn(conversation.ask("a"))
     await drawn(conversation.ask("b"))
     events = outline(await drawn(conversation.ask("Which port?\nI forgot.")))
@@ -104,8 +104,8 @@ async def test_a_summary_that_fails_by_itself_names_the_question_that_waited_whi
 
 
 async def test_a_long_conversation_of_few_turns_is_not_nagged_about(tmp_path: Path) -> None:
-    small = Compaction(threshold=0.5, context_size=100, keep_turns=5)
-    conversation, _ = conversation_of(tmp_path, ["1" * 400, "2"], compaction=small)
+    small = Compaction(threshold=0.5, context_size=1_000, keep_turns=5)
+    conversation, _ = conversation_of(tmp_path, ["1" * 2_200, "2"], compaction=small)
     await drawn(conversation.ask("a"))
     assert outline(await drawn(conversation.ask("b"))) == ["text 2", "answered"]
 
