@@ -116,6 +116,17 @@ class Conversation:
         self._allowed.clear()
         self.unanswered = None
 
+    def go_on_from(self, other: Conversation) -> None:
+        """Go on in the conversation of ``other``, which another model answered: what was allowed there stays allowed.
+
+        Raises:
+            TurnUnderWay: a turn is under way there.
+        """
+        other._refuse_busy()
+        self.keeper.go_on_from(other.keeper)
+        self._allowed |= other._allowed
+        self.unanswered = other.unanswered
+
     async def resume(self, wanted: str, *, listed: Sequence[str] | None = None) -> None:
         """Go on in another conversation of the project: by its id, the start of it, or its number in ``listed``.
 

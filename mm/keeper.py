@@ -175,6 +175,10 @@ class Keeper:
         self.record = self._new()
         self.session = agent_session(self.record)
 
+    def go_on_from(self, other: Keeper) -> None:
+        """Go on in the conversation that ``other`` kept until now."""
+        self.record, self.session = other.record, other.session
+
     async def sessions(self) -> Page:
         """Return the heads of the project's conversations, newest first.
 

@@ -171,17 +171,19 @@ async def model(window: Window, words: str) -> None:
     from mm.connecting import model_line
 
     if words:
-        await window.use_model(_chosen(words, window.model))
+        await window.use_model(_chosen(words, window.model, window.config.model))
     window.screen.line(model_line(replace(window.config, model=window.model), os.environ))
 
 
-def _chosen(words: str, now: Model) -> Model:
+def _chosen(words: str, now: Model, configured: Model) -> Model:
+    """Return the model that the words name; another provider does not take over the name of this one's model."""
     first, _, rest = words.partition(" ")
     for provider in get_args(Provider):
         if first == provider:
             if provider == "script" and now.script is None:
                 raise CommandRefused("There is no script to answer: agent.yaml names none.")
-            return replace(now, provider=provider, name=rest.strip() or now.name)
+            known = next((one.name for one in (now, configured) if one.provider == provider), None)
+            return replace(now, provider=provider, name=rest.strip() or known)
     if rest:
         raise CommandRefused(f"There is no provider {first[:40]}: it is one of {', '.join(get_args(Provider))}.")
     if now.provider == "offline":

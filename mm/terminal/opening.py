@@ -15,7 +15,7 @@ from types import FrameType
 from maf_memory.errors import MafMemoryError
 from maf_memory.text import one_line
 from mm.config import Config
-from mm.connecting import model_line
+from mm.connecting import model_line, named
 from mm.keeper import Keeper
 from mm.terminal.reading import Lines, Reader, is_plain
 from mm.terminal.screen import STRONG, Screen
@@ -32,6 +32,7 @@ def open_window(project: Path, config: Config, *, resume: str | None = None, giv
 
 
 async def _opened(project: Path, config: Config, resume: str | None, given: Path | None) -> int:
+    config = named(config, os.environ)
     who = model_line(config, os.environ)
     screen = Screen(sys.stdout, sys.stdout if sys.stdout.isatty() else sys.stderr)
     keeper = Keeper(project, config)

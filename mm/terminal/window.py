@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import AsyncGenerator, Coroutine
 from dataclasses import replace
@@ -90,7 +91,9 @@ class Window:
             self.prepare()
             if self._loading is not None:
                 await self._loading
-            self._conversation = self._assembled(self._model)
+            conversation = self._assembled(self._model)
+            conversation.keeper.go_on_from(self._first_keeper)
+            self._conversation = conversation
         return self._conversation
 
     def _assembled(self, model: Model) -> Conversation:
@@ -104,10 +107,12 @@ class Window:
         Raises:
             ChatUnavailable: it cannot be used; the one before goes on.
         """
+        from mm.connecting import named
+
         before = await self.conversation()
+        model = named(replace(self.config, model=model), os.environ).model
         after = self._assembled(model)
-        after.keeper.record, after.keeper.session = before.keeper.record, before.keeper.session
-        after.unanswered = before.unanswered
+        after.go_on_from(before)
         self._conversation, self._model = after, model
 
     async def another(self) -> Conversation:
