@@ -30,6 +30,9 @@ PROMPT = "> "
 
 STYLE = Style.from_dict({"bottom-toolbar": "noreverse", "bottom-toolbar.text": "dim"})
 
+ROOM = 6
+"""How many rows the line and its completions take at least, where the terminal has as many."""
+
 UNFOLD = "/calls"
 """What Ctrl-O asks for."""
 
@@ -55,7 +58,7 @@ class Prompt:
         self._session: PromptSession[str] = PromptSession(
             PROMPT,
             multiline=True,
-            prompt_continuation="  ",
+            prompt_continuation=" " * len(PROMPT),
             completer=completer,
             complete_while_typing=True,
             complete_in_thread=True,
@@ -64,8 +67,8 @@ class Prompt:
             key_bindings=self._keys(),
             bottom_toolbar=self._toolbar,
             style=STYLE,
-            reserve_space_for_menu=6,
         )
+        self._session.app.before_render += lambda _: self._make_room()
         if recall is not None:
             recall.buffer = self._session.default_buffer
         self._session.default_buffer.on_text_changed += lambda _: typed()
@@ -93,6 +96,16 @@ class Prompt:
         app = get_app()
         if app.is_running and not app.is_done:
             app.exit(exception=KeyboardInterrupt())
+
+    def _make_room(self) -> None:
+        """Keep rows free for completions, as many as a small terminal has beside the line and the status."""
+        rows = self._session.output.get_size().rows
+        self._session.reserve_space_for_menu = max(1, min(ROOM, rows - 2))
+
+    @property
+    def _columns(self) -> int:
+        """How many cells of a row are the text's; a row that wraps is indented like the first one."""
+        return self._session.output.get_size().columns - len(PROMPT)
 
     def _toolbar(self) -> StyleAndTextTuples:
         columns = self._session.output.get_size().columns
@@ -140,7 +153,7 @@ class Prompt:
         @keys.add("up", filter=~has_completions)
         @keys.add("c-p", filter=~has_completions)
         def _(event: KeyPressEvent) -> None:
-            place = row_above(event.app.layout.current_window, event.current_buffer)
+            place = row_above(event.current_buffer.document, self._columns)
             if place is not None:
                 event.current_buffer.cursor_position = place
             else:
@@ -149,7 +162,7 @@ class Prompt:
         @keys.add("down", filter=~has_completions)
         @keys.add("c-n", filter=~has_completions)
         def _(event: KeyPressEvent) -> None:
-            place = row_below(event.app.layout.current_window, event.current_buffer)
+            place = row_below(event.current_buffer.document, self._columns)
             if place is not None:
                 event.current_buffer.cursor_position = place
             else:
