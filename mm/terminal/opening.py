@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import shlex
 import signal
@@ -21,6 +22,12 @@ from mm.terminal.reading import Lines, Reader, is_plain
 from mm.terminal.screen import STRONG, Screen
 from mm.terminal.window import Window
 
+GONE = frozenset({errno.EIO, errno.EPIPE})
+"""The errors of a screen that nobody sees any more: the terminal was closed, or the reader of a pipe has left."""
+
+CLOSED = 129
+"""The exit status when the terminal was closed: 128 and the number of SIGHUP."""
+
 
 def open_window(project: Path, config: Config, *, resume: str | None = None, given: Path | None = None) -> int:
     """Run the window until the person leaves, and return the exit status; ``given`` is what ``--config`` named.
@@ -28,7 +35,15 @@ def open_window(project: Path, config: Config, *, resume: str | None = None, giv
     Raises:
         ChatUnavailable, UnknownSession, AmbiguousSession, FileRefused, SessionsDisabled: nothing was opened.
     """
-    return asyncio.run(_opened(project, config, resume, given))
+    try:
+        return asyncio.run(_opened(project, config, resume, given))
+    except OSError as error:
+        if error.errno not in GONE:
+            raise
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())  # what still waits to be shown has no reader, and is no error
+    os.close(nowhere)
+    return CLOSED
 
 
 async def _opened(project: Path, config: Config, resume: str | None, given: Path | None) -> int:
@@ -67,7 +82,7 @@ def _reader(window: Window) -> Reader:
     from mm.terminal.recall import Recall
 
     recall = Recall(window.recalled) if window.config.sessions_enabled else None
-    completions = Completions(window.project, window.config)
+    completions = Completions(window.project, window.config, lambda: window.keeper.sessions())
     return Prompt(sys.stdin, completions, recall, window.status, window.typed)
 
 

@@ -10,6 +10,7 @@ from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
 from prompt_toolkit.layout import FormattedTextControl, Layout, Window
+from rich.cells import chop_cells
 
 from maf_memory.errors import MafMemoryError
 from maf_memory.sessions.listing import counted, describe, describe_damaged
@@ -57,15 +58,16 @@ class Picker:
 
     def _drawn(self) -> StyleAndTextTuples:
         size = self._application.output.get_size()
+        below = chop_cells(self._told or KEYS_LINE, max(size.columns - 1, 2))
         rows = self._rows
-        height = max(1, min(len(rows), size.rows - 2, 15))
+        height = max(1, min(len(rows), size.rows - 1 - len(below), 15))
         first = min(max(0, self._chosen - height // 2), len(rows) - height)
         drawn: StyleAndTextTuples = []
         for place in range(first, first + height):
             is_chosen = place == self._chosen
             line = fitted(f"{MARK if is_chosen else '  '}{rows[place][1]}", size.columns - 1)
             drawn.append(("reverse" if is_chosen else "", f"{line}\n"))
-        drawn.append(("bold" if self._told else "", fitted(self._told or KEYS_LINE, size.columns - 1)))
+        drawn.append(("bold" if self._told else "", "\n".join(below)))
         return drawn
 
     def _keys(self) -> KeyBindings:
@@ -104,7 +106,7 @@ class Picker:
         def _(event: KeyPressEvent) -> None:
             if self._deleting is not None:
                 event.app.create_background_task(self._delete(self._deleting))
-                self._keep()
+            self._keep()
 
         @keys.add(Keys.Any)
         def _(event: KeyPressEvent) -> None:  # noqa: ARG001
@@ -131,14 +133,18 @@ class Picker:
 
     def _ask_to_delete(self) -> None:
         wanted = self._rows[self._chosen][0]
-        if wanted == self._terminal.keeper.record.id:
-            self._told = "This is the conversation at hand; /new leaves it first."
+        going = [wanted]
+        for successor in going:  # it grows: what a predecessor continues goes, too
+            going += [one.id for one in self._page.heads if one.continued_in == successor and one.id not in going]
+        if self._terminal.keeper.record.id in going:
+            what = "This is" if self._terminal.keeper.record.id == wanted else "This continues"
+            self._told = f"{what} the conversation at hand; /new leaves it first."
             return
-        title = next((head.title for head in self._page.heads if head.id == wanted), wanted)
-        earlier = sum(head.continued_in == wanted for head in self._page.heads)
-        more = f" and {counted(earlier, 'conversation')} that it continues" if earlier else ""
+        title = next((head.title for head in self._page.heads if head.id == wanted), "") or wanted
+        more = f" and {counted(len(going) - 1, 'conversation')} that it continues" if len(going) > 1 else ""
         self._deleting = wanted
-        self._told = f"Delete “{one_line(title, 40)}”{more} for good? y deletes, any other key keeps it"
+        shown = one_line(title, max(8, min(40, self._application.output.get_size().columns - 10)))
+        self._told = f"Delete “{shown}”{more} for good? y deletes, any other key keeps it"
 
     async def _delete(self, wanted: str) -> None:
         keeper = self._terminal.keeper
@@ -146,13 +152,17 @@ class Picker:
             await keeper.delete(wanted)
             self._page = await keeper.sessions()
         except MafMemoryError as error:
-            self._told = f"Error: {one_line(str(error), 400)}"
+            told = f"Error: {one_line(str(error), 400)}"
         else:
-            self._told = f"{wanted} is deleted."
+            told = f"{wanted} is deleted."
+        if self._application.is_done:
+            return
         self._terminal.listed = [head.id for head in self._page.heads]
         if not self._rows:
             self._application.exit(result=None)
             return
+        if self._deleting is None:  # else another question stands there by now
+            self._told = told
         self._chosen = min(self._chosen, len(self._rows) - 1)
         self._application.invalidate()
 

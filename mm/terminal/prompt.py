@@ -61,12 +61,12 @@ class Prompt:
             prompt_continuation=" " * len(PROMPT),
             completer=completer,
             complete_while_typing=True,
-            complete_in_thread=True,
             complete_style=CompleteStyle.COLUMN,
             history=Recall(_nothing) if recall is None else recall,
             key_bindings=self._keys(),
             bottom_toolbar=self._toolbar,
             style=STYLE,
+            enable_suspend=True,
         )
         self._session.app.before_render += lambda _: self._make_room()
         if recall is not None:

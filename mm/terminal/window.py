@@ -19,8 +19,6 @@ from mm.terminal.recall import earlier_questions, question_text
 from mm.terminal.registry import parsed
 
 if TYPE_CHECKING:
-    from agent_framework import Message
-
     from mm.config import Config, Model
     from mm.conversation import Conversation
     from mm.keeper import Keeper
@@ -45,8 +43,7 @@ class Window:
         self._conversation: Conversation | None = None
         self._model = config.model
         self._loading: asyncio.Task[None] | None = None
-        self._sent: Message | None = None
-        self._unsent: str | None = None
+        self._unanswered: str | None = None  # until the next question, and nowhere else
         self._turn: Turn | None = None
         self._work: asyncio.Task[None] | None = None
         self._is_leaving = False
@@ -90,7 +87,7 @@ class Window:
         if self._conversation is None:
             self.prepare()
             if self._loading is not None:
-                await self._loading
+                await asyncio.shield(self._loading)  # Ctrl-C stops the waiting: what is loaded is needed again
             conversation = self._assembled(self._model)
             conversation.keeper.go_on_from(self._first_keeper)
             self._conversation = conversation
@@ -123,10 +120,7 @@ class Window:
 
     async def recalled(self) -> AsyncGenerator[str, None]:
         """Yield earlier questions, newest first."""
-        unsent = self._unsent
-        if unsent is None and self._conversation is not None and self._conversation.unanswered is not None:
-            unsent = None if self._sent is None else question_text(self._sent)
-        async for text in earlier_questions(unsent, self.keeper):
+        async for text in earlier_questions(self._unanswered, self.keeper):
             yield text
 
     def leave(self) -> None:
@@ -180,7 +174,6 @@ class Window:
         return False
 
     async def _do(self, text: str) -> None:
-        self._unsent = None
         wanted = parsed(text, self.config)
         if wanted is None:
             await self.ask(text)
@@ -196,13 +189,15 @@ class Window:
         """
         from mm.terminal.asking import as_asked, message_of
 
-        self._unsent = text
+        self._unanswered = text
         conversation = await self.conversation()
         message = await asyncio.to_thread(message_of, text, self.project)
-        self._sent = message if tools else as_asked(message)
-        turn = conversation.ask(self._sent, tools=tools)
-        self._unsent = None
+        sent = message if tools else as_asked(message)
+        turn = conversation.ask(sent, tools=tools)
+        self._unanswered = question_text(sent)
         await self.draw(turn)
+        if conversation.unanswered is None:
+            self._unanswered = None
 
     async def draw(self, turn: Turn) -> Outcome:
         """Draw a turn until its end, and return how it ended."""
