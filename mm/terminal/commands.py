@@ -96,6 +96,7 @@ async def memory(window: Window, words: str) -> None:
 async def errors(window: Window, words: str) -> None:  # noqa: ARG001
     """Show the errors recorded in this conversation."""
     from maf_memory.sessions.journal import ErrorRecord
+    from maf_memory.sessions.listing import counted
 
     records = list(window.keeper.record.errors)
     if not records:
@@ -104,7 +105,8 @@ async def errors(window: Window, words: str) -> None:  # noqa: ARG001
         if not isinstance(record, ErrorRecord):
             window.screen.line(record.line)
             continue
-        window.screen.line(f"{record.time:%Y-%m-%d %H:%M} · {record.kind} · after {record.turns} turn(s)", STRONG)
+        when = f"{record.time:%Y-%m-%d %H:%M} · {record.kind} · after {counted(record.turns, 'turn')}"
+        window.screen.line(when, STRONG)
         window.screen.line(f"  {record.line}")
         if record.question:
             window.screen.line(f"  asked: {record.question}")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from maf_memory.errors import MafMemoryError
 from maf_memory.text import one_line
+from mm.errors import SessionsDisabled
 
 if TYPE_CHECKING:
     from mm.config import Config
@@ -93,8 +94,9 @@ def parsed(text: str, config: Config) -> tuple[Command, str] | None:
 
 def _unknown(name: str, known: dict[str, Command], config: Config) -> str:
     shown = one_line(name, 60)
-    if name == "/memory" and not config.memory_command:
-        return "/memory is off in this project: set memory.command to true in agent.yaml."
+    if name == "/memory":  # the only one that is there or not
+        off = "/memory is off in this project: set memory.command to true in agent.yaml."
+        return str(SessionsDisabled()) if config.memory_command else off
     nearest = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.5)
     hint = f"Did you mean {nearest[0]}?" if nearest else "/help lists the commands."
     return f"There is no command {shown}. {hint}"
