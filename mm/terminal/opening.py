@@ -81,7 +81,7 @@ def _reader(window: Window) -> Reader:
     from mm.terminal.prompt import Prompt
     from mm.terminal.recall import Recall
 
-    recall = Recall(window.recalled) if window.config.sessions_enabled else None
+    recall = Recall(window.asked_here, window.asked_elsewhere) if window.config.sessions_enabled else None
     completions = Completions(window.project, window.config, lambda: window.keeper.sessions())
     return Prompt(sys.stdin, completions, recall, window.status, window.typed)
 

@@ -62,7 +62,7 @@ class Prompt:
             completer=completer,
             complete_while_typing=True,
             complete_style=CompleteStyle.COLUMN,
-            history=Recall(_nothing) if recall is None else recall,
+            history=Recall(tuple, _nothing) if recall is None else recall,
             key_bindings=self._keys(),
             bottom_toolbar=self._toolbar,
             style=STYLE,

@@ -1,12 +1,12 @@
 """↑: the questions that were asked before, out of the conversations themselves; no list of its own is kept.
 
-A question is loaded when it is asked for, and a file is read, in a thread, when the ones before it are used up.
+A file is read, in a thread, when the questions before its own are used up.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
@@ -26,18 +26,18 @@ def question_text(message: Message) -> str:
     return "\n".join(content.text or "" for content in message.contents if content.type == "text")
 
 
-async def earlier_questions(unsent: str | None, keeper: Keeper) -> AsyncGenerator[str, None]:
-    """Yield the question that left no trace, this conversation's, then the other sessions', newest first.
+def asked_here(unanswered: str | None, keeper: Keeper) -> Iterator[str]:
+    """Yield the question that left no trace, then this conversation's, newest first, without what ``mm`` wrote."""
+    if unanswered is not None:
+        yield unanswered
+    yield from _questions(keeper.messages)
 
-    What ``mm`` wrote itself is left out, and so are sessions that went on elsewhere: their questions stand there too.
+
+async def asked_elsewhere(keeper: Keeper) -> AsyncGenerator[str, None]:
+    """Yield the questions of the project's other sessions, newest first.
+
+    Sessions that went on elsewhere are passed over: their questions stand there too.
     """
-    from maf_memory.authorship import is_question
-
-    if unsent is not None:
-        yield unsent
-    for message in reversed(keeper.messages):
-        if is_question(message):
-            yield question_text(message)
     try:
         heads = (await keeper.sessions()).heads
     except MafMemoryError:
@@ -49,42 +49,57 @@ async def earlier_questions(unsent: str | None, keeper: Keeper) -> AsyncGenerato
             record = await keeper.load(head.id)
         except MafMemoryError:
             continue  # /sessions and /resume tell of it; here it would stand between two keys
-        for message in reversed(record.messages):
-            if is_question(message):
-                yield question_text(message)
+        for text in _questions(record.messages):
+            yield text
+
+
+def _questions(messages: Sequence[Message]) -> Iterator[str]:
+    from maf_memory.authorship import is_question
+
+    for message in reversed(messages):
+        if is_question(message):
+            yield question_text(message)
 
 
 class Recall(History):
-    """A history that stores nothing and loads one question for each ↑ that needs one."""
+    """A history that stores nothing: what is in memory is there at once, what is in files when ↑ asks for it."""
 
-    def __init__(self, questions: Callable[[], AsyncGenerator[str, None]]) -> None:
-        """Recall what ``questions`` yields, newest first."""
+    def __init__(self, here: Callable[[], Iterable[str]], elsewhere: Callable[[], AsyncGenerator[str, None]]) -> None:
+        """Recall what ``here`` yields and then what ``elsewhere`` does, both newest first."""
         super().__init__()
-        self._questions = questions
+        self._here = here
+        self._elsewhere = elsewhere
         self._wanted = asyncio.Event()
         self._pending = 0
         self._used_up = False
         self.buffer: Buffer | None = None
 
     async def load(self) -> AsyncGenerator[str, None]:
-        """Yield each question when it is wanted, and step back to it once the buffer has it."""
+        """Yield each question, and step back to it where ↑ waits for it."""
         self._used_up = False
         last = None
         try:
-            await self._next_wanted()
-            async with aclosing(self._questions()) as questions:
-                async for text in questions:
-                    if text == last or not text.strip():
-                        continue
+            for text in self._here():
+                if text != last and text.strip():
                     last = text
                     yield text
-                    self._pending -= 1
-                    if self.buffer is not None:
-                        self.buffer.history_backward()
-                    await self._next_wanted()
+                    self._step()
+            await self._next_wanted()
+            async with aclosing(self._elsewhere()) as questions:
+                async for text in questions:
+                    if text != last and text.strip():
+                        last = text
+                        yield text
+                        self._step()
+                        await self._next_wanted()
             self._used_up = True
         finally:
             self._pending = 0
+
+    def _step(self) -> None:
+        if self._pending > 0 and self.buffer is not None:
+            self._pending -= 1
+            self.buffer.history_backward()
 
     async def _next_wanted(self) -> None:
         while self._pending <= 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator, Coroutine, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from mm.events import Outcome, PermissionWanted
 from mm.terminal.drawing import Drawing
 from mm.terminal.permitting import permitted
 from mm.terminal.reading import Reader, quiet
-from mm.terminal.recall import earlier_questions, question_text
+from mm.terminal.recall import asked_elsewhere, asked_here, question_text
 from mm.terminal.registry import parsed
 
 if TYPE_CHECKING:
@@ -118,10 +118,13 @@ class Window:
             await self.use_model(self.config.model)
         return await self.conversation()
 
-    async def recalled(self) -> AsyncGenerator[str, None]:
-        """Yield earlier questions, newest first."""
-        async for text in earlier_questions(self._unanswered, self.keeper):
-            yield text
+    def asked_here(self) -> Iterator[str]:
+        """Yield the questions of this conversation, newest first; one that got no answer before them."""
+        return asked_here(self._unanswered, self.keeper)
+
+    def asked_elsewhere(self) -> AsyncGenerator[str, None]:
+        """Yield the questions of the project's other conversations, newest first."""
+        return asked_elsewhere(self.keeper)
 
     def leave(self) -> None:
         """Let the window close after what is being done."""

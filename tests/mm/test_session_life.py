@@ -20,7 +20,7 @@ from mm.compaction import HEADER, UNDERSTOOD
 from mm.config import Compaction, Config, Hook, Model
 from mm.conversation import Conversation
 from mm.keeper import Keeper
-from mm.terminal.recall import earlier_questions
+from mm.terminal.recall import asked_elsewhere, asked_here
 from tests.mm.brain import CONFIG, conversation_of, drawn, files, outline, told
 
 
@@ -36,7 +36,7 @@ def hook_that_says(folder: Path, **said: str) -> Hook:
 
 
 async def recalled(keeper: Keeper) -> list[str]:
-    return [question async for question in earlier_questions(None, keeper)]
+    return [*asked_here(None, keeper), *[question async for question in asked_elsewhere(keeper)]]
 
 
 @pytest.mark.parametrize("text", ["", "name: x\n", "sessions: {}\n", "sessions: {enabled: true}\n"])
