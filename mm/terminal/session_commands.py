@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from maf_memory.sessions.listing import counted
 from mm.terminal.registry import CommandRefused, command
 from mm.terminal.screen import STRONG
 
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
     from maf_memory.sessions.record import SessionRecord
     from mm.terminal.window import Window
 
-LAST_LINES = 30
-"""How many lines of the last answer are shown where a conversation is opened again."""
+QUESTION_LINES, ANSWER_LINES = 6, 30
+"""How many lines of the last question and its answer are shown where a conversation is opened again."""
 
 
 @command("/sessions")
@@ -60,7 +61,6 @@ def _report(window: Window, record: SessionRecord) -> None:
     """Show what was opened: title, turns, date, errors, and the last exchange."""
     from maf_memory.sessions.items import Answer, Question
     from maf_memory.sessions.journal import errors_suffix
-    from maf_memory.sessions.listing import counted
     from maf_memory.sessions.titles import turns_of
     from maf_memory.sessions.transcript import transcript
 
@@ -73,14 +73,19 @@ def _report(window: Window, record: SessionRecord) -> None:
     last = max((item.turn for item in items if isinstance(item, Question)), default=0)
     asked = _text(items, last, Question)
     answered = _text(items, last, Answer)
-    if asked:
-        window.screen.short_line(f"> {asked.strip()}")
+    for place, line in enumerate(asked.strip().split("\n")[:QUESTION_LINES] if asked else ()):
+        window.screen.short_line(f"  {line}" if place else f"> {line}")
+    _tell_more(window, asked, QUESTION_LINES)
     if answered:
-        lines = answered.strip().split("\n")
-        window.screen.say("\n".join(lines[:LAST_LINES]))
-        if len(lines) > LAST_LINES:
-            window.screen.notice(f"[{len(lines) - LAST_LINES} more lines: /export has them]")
+        window.screen.say("\n".join(answered.strip().split("\n")[:ANSWER_LINES]))
+    _tell_more(window, answered, ANSWER_LINES)
     window.screen.say()
+
+
+def _tell_more(window: Window, text: str, shown: int) -> None:
+    more = text.strip().count("\n") + 1 - shown
+    if more > 0:
+        window.screen.notice(f"[{counted(more, 'more line')}: /export has {'it' if more == 1 else 'them'}]")
 
 
 def _text(items: list[Item], turn: int, kind: type[Item]) -> str:
@@ -111,8 +116,6 @@ def _export(record: SessionRecord, project: Path, name: str) -> tuple[Path, int]
 @command("/where")
 async def where(window: Window, words: str) -> None:  # noqa: ARG001
     """Show the files of this conversation and of the project, and their sizes."""
-    from maf_memory.sessions.listing import counted
-
     keeper, screen = window.keeper, window.screen
     screen.line(f"project        {window.project}")
     screen.line(f"configuration  {window.config.source or 'none: the defaults'}")

@@ -1,4 +1,4 @@
-"""A turn in the window: what is drawn, what asks, and what Ctrl-C does."""
+"""A turn in the window: what is drawn, and what Ctrl-C does."""
 
 from __future__ import annotations
 
@@ -21,9 +21,6 @@ from tests.mm.terminal.windows import (
 )
 
 pytestmark = needs_posix
-
-WRITE = {"calls": [{"name": "write_file", "arguments": {"path": "made", "content": "x\ny\n"}}]}
-RUN = {"calls": [{"name": "run_command", "arguments": {"command": "echo ran"}}]}
 
 
 def test_a_launch_says_who_answers_and_how_to_find_the_old_ones_and_leaves_no_trace(tmp_path: Path) -> None:
@@ -83,72 +80,6 @@ def test_a_call_is_cut_to_one_row_of_a_narrow_terminal(tmp_path: Path) -> None:
         assert rows[place + 1].startswith("· read_file a/a/")
         assert rows[place + 1].endswith("…")
         assert rows[place + 2].startswith("  read_file failed:")
-
-
-def test_a_change_shows_its_diff_and_waits_for_a_yes(tmp_path: Path) -> None:
-    scripted(tmp_path, WRITE, "Written.", WRITE, "As you like.")
-    with Window(tmp_path) as window:
-        window.prompt().press(f"Go{ENTER}")
-        window.wait("once, always, no:")
-        assert "write_file made (2 lines): may it run?" in window.seen
-        assert "  +x\n  +y\n" in window.seen
-        assert not (tmp_path / "made").exists()
-        window.press(f"perhaps{ENTER}")
-        window.wait("Write once (or o)")
-        window.press(f"once{ENTER}")
-        window.wait("Written.").prompt()
-        assert (tmp_path / "made").read_text(encoding="utf-8") == "x\ny\n"
-        (tmp_path / "made").unlink()
-        window.press(f"Again{ENTER}")
-        window.wait(lambda one: one.seen.count("once, always, no:") > 2 and one.lines[-1].endswith("no:"))
-        window.press(f"n{ENTER}")
-        window.wait("As you like.").prompt()
-        assert "write_file failed: the person refused this call" in window.everything
-    assert not (tmp_path / "made").exists()
-
-
-def test_always_holds_for_this_conversation_and_not_for_a_new_one(tmp_path: Path) -> None:
-    scripted(tmp_path, RUN, "One.", RUN, "Two.", RUN, "Three.")
-    with Window(tmp_path) as window:
-        window.prompt().press(f"Go{ENTER}")
-        window.wait("once, always, no:").press(f"a{ENTER}")
-        window.wait("One.").prompt()
-        window.ask("Again")
-        assert window.everything.count("once, always, no:") == 1
-        window.ask("/new")
-        window.press(f"Anew{ENTER}")
-        window.wait(lambda one: one.everything.count("once, always, no:") == 2)
-
-
-def test_keys_that_were_typed_before_the_question_do_not_answer_it(tmp_path: Path) -> None:
-    gate = tmp_path / "gate"
-    (tmp_path / "hook.py").write_text(
-        f"import os, time\nopen({str(tmp_path / 'waits')!r}, 'w').close()\n"
-        f"while not os.path.exists({str(gate)!r}): time.sleep(0.01)\nprint('{{}}')\n",
-        encoding="utf-8",
-    )
-    scripted(tmp_path, RUN, "Done.", more="hooks: {preGeneration: [{command: [python3, hook.py], timeout: 30s}]}\n")
-    with Window(tmp_path) as window:
-        window.prompt().press(f"Go{ENTER}")
-        window.wait(lambda _: (tmp_path / "waits").exists())
-        window.press(f"a{ENTER}")
-        gate.touch()
-        window.wait("once, always, no:")
-        window.press(f"x{ENTER}")
-        window.wait("Write once (or o)")
-        assert "no: a" not in window.seen
-        window.press(CTRL_C)
-        window.wait("Stopped").prompt()
-
-
-def test_ctrl_c_at_the_question_stops_the_turn_and_nothing_runs(tmp_path: Path) -> None:
-    scripted(tmp_path, WRITE, "never")
-    with Window(tmp_path) as window:
-        window.prompt().press(f"Go{ENTER}")
-        window.wait("once, always, no:").press(CTRL_C)
-        window.wait("Stopped.").prompt()
-    assert not (tmp_path / "made").exists()
-    assert len(requests(tmp_path)) == 1
 
 
 def test_ctrl_c_stops_a_turn_and_what_was_done_stays(tmp_path: Path) -> None:
@@ -229,3 +160,42 @@ def test_a_closed_terminal_ends_the_turn_in_order_and_keeps_what_was_done(tmp_pa
         (file,) = files(tmp_path)
         assert session_of(window.everything) == file.stem
     assert "Half an ans" in file.read_text(encoding="utf-8")
+
+
+def test_a_silent_model_is_given_up_in_one_red_line_that_is_recorded(tmp_path: Path) -> None:
+    scripted(tmp_path, {"hang": True}, "Here.", more="watchdogTimeout: 0.3s\n")
+    with Window(tmp_path) as window:
+        window.ask("Hi")
+        (row,) = [row for row, line in enumerate(window.screen.display) if line.startswith("Error: ")]
+        line = window.screen.display[row].rstrip()
+        assert line == "Error: The question got no answer: the model was silent for 0.3 s (watchdogTimeout)."
+        assert window.screen.buffer[row][0].fg == "red"
+        assert not window.screen.display[row + 1].strip()
+        (file,) = files(tmp_path)
+        (error,) = json.loads(file.read_text(encoding="utf-8"))["errors"]
+        assert (error["kind"], error["question"], f"Error: {error['line']}") == ("generation", "Hi", line)
+        window.press(UP)
+        window.prompt("> Hi").press(ENTER)
+        window.wait("Here.").prompt()
+
+
+def test_without_colours_an_error_is_still_told_by_its_word(tmp_path: Path) -> None:
+    scripted(tmp_path, {"error": "the server is gone"})
+    with Window(tmp_path, NO_COLOR="1") as window:
+        window.ask("Hi")
+        (row,) = [row for row, line in enumerate(window.screen.display) if line.startswith("Error: ")]
+        assert {cell.fg for cell in window.screen.buffer[row].values()} == {"default"}
+
+
+def test_the_status_line_follows_the_session_its_turns_and_the_model(tmp_path: Path) -> None:
+    scripted(tmp_path, "One.", "Two.")
+    with Window(tmp_path) as window:
+        window.prompt()
+        assert window.lines[-1] == " new conversation · 0 turns · script scripted"
+        window.ask("first")
+        (file,) = files(tmp_path)
+        assert window.lines[-1] == f" {file.stem} · 1 turn · script scripted"
+        window.ask("second")
+        assert window.lines[-1] == f" {file.stem} · 2 turns · script scripted"
+        window.ask("/model other")
+        assert window.lines[-1] == f" {file.stem} · 2 turns · script other"

@@ -21,6 +21,7 @@ from typing import Any, Self
 import pyte
 
 from tests.consoles import PATIENCE, environment
+from tests.mm.brain import conversation_of, drawn
 
 UP, DOWN, TAB, ENTER, ESCAPE = "\x1b[A", "\x1b[B", "\t", "\r", "\x1b"
 ALT_ENTER, CTRL_C, CTRL_D, CTRL_O, BACKSPACE = "\x1b\r", "\x03", "\x04", "\x0f", "\x7f"
@@ -191,6 +192,26 @@ def requests(project: Path) -> list[dict[str, Any]]:
 def last_question(project: Path) -> str:
     """The texts of the last message that the model was sent."""
     return "\n".join(one["text"] for one in requests(project)[-1]["messages"][-1]["contents"] if one["type"] == "text")
+
+
+async def conversations(project: Path, *questions: str) -> list[str]:
+    """One conversation for each question, the last one newest; their ids."""
+    ids = []
+    for place, question in enumerate(questions):
+        conversation, _ = conversation_of(project, [f"answer to {question}"])
+        await drawn(conversation.ask(question))
+        path = conversation.keeper.path
+        record = recorded(path)
+        changed = record["updated"].replace(record["updated"][:4], str(1990 + place), 1)
+        path.write_text(path.read_text(encoding="utf-8").replace(record["updated"], changed), encoding="utf-8")
+        ids.append(conversation.keeper.record.id)
+    return ids
+
+
+def recorded(path: Path) -> dict[str, Any]:
+    """What a session's file says."""
+    read: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return read
 
 
 def session_of(shown: str) -> str:
