@@ -67,7 +67,13 @@ async def new(window: Window, words: str) -> None:  # noqa: ARG001
 async def compact(window: Window, words: str) -> None:  # noqa: ARG001
     """Replace the old turns by a summary; the last turns stay."""
     conversation = await window.conversation()
-    await window.draw(conversation.compact())
+    before = conversation.keeper.messages
+
+    def stopped() -> str:
+        is_as_it_was = conversation.keeper.messages == before
+        return "Stopped. The conversation is as it was." if is_as_it_was else "Stopped."
+
+    await window.draw(conversation.compact(), stopped)
 
 
 @command("/ask", "QUESTION")

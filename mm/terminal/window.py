@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import AsyncGenerator, Coroutine, Iterator
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -198,12 +198,12 @@ class Window:
         sent = message if tools else as_asked(message)
         turn = conversation.ask(sent, tools=tools)
         self._unanswered = question_text(sent)
-        await self.draw(turn)
+        await self.draw(turn, self._stopped)
         if conversation.unanswered is None:
             self._unanswered = None
 
-    async def draw(self, turn: Turn) -> Outcome:
-        """Draw a turn until its end, and return how it ended."""
+    async def draw(self, turn: Turn, stopped: Callable[[], str]) -> Outcome:
+        """Draw a turn until its end, and return how it ended; ``stopped`` says what is left of one that was stopped."""
         drawing = Drawing(self.screen)
         self._turn = turn
         try:
@@ -224,7 +224,7 @@ class Window:
         finally:
             self._turn = None
         if outcome is Outcome.CANCELLED:
-            self.screen.notice(self._stopped())
+            self.screen.notice(stopped())
         self.screen.say()
         return outcome
 

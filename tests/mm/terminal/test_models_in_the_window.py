@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.consoles import needs_posix
 from tests.mm.brain import files
-from tests.mm.terminal.windows import UP, Window, last_question, recorded, requests, scripted
+from tests.mm.terminal.windows import CTRL_C, ENTER, UP, Window, last_question, recorded, requests, scripted
 
 pytestmark = needs_posix
 
@@ -127,5 +127,20 @@ def test_a_summary_that_does_not_come_is_an_error_and_changes_nothing(tmp_path: 
         record = recorded(file)
         assert record["messages"] == before
         assert [error["kind"] for error in record["errors"]] == ["compaction", "compaction"]
+        window.ask("Q two")
+        assert "A two." in window.seen
+
+
+def test_a_summary_that_is_stopped_changes_nothing_and_is_no_error(tmp_path: Path) -> None:
+    scripted(tmp_path, "A one.", {"error": "gone"}, {"hang": True}, "A two.", more="compaction: {keepTurns: 0}\n")
+    with Window(tmp_path) as window:
+        window.ask("Q one")
+        window.ask("Q lost")
+        (file,) = files(tmp_path)
+        before = recorded(file)
+        window.press(f"/compact{ENTER}")
+        window.wait(lambda _: len(requests(tmp_path)) == 3).press(CTRL_C)
+        window.wait("Stopped. The conversation is as it was.").prompt()
+        assert recorded(file) == before
         window.ask("Q two")
         assert "A two." in window.seen
