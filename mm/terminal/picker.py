@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from prompt_toolkit.application import Application
@@ -147,14 +148,7 @@ class Picker:
         self._told = f"Delete “{shown}”{more} for good? y deletes, any other key keeps it"
 
     async def _delete(self, wanted: str) -> None:
-        keeper = self._terminal.keeper
-        try:
-            await keeper.delete(wanted)
-            self._page = await keeper.sessions()
-        except MafMemoryError as error:
-            told = f"Error: {one_line(str(error), 400)}"
-        else:
-            told = f"{wanted} is deleted."
+        told = await self._deleted(wanted)
         if self._application.is_done:
             return
         self._terminal.listed = [head.id for head in self._page.heads]
@@ -165,6 +159,19 @@ class Picker:
             self._told = told
         self._chosen = min(self._chosen, len(self._rows) - 1)
         self._application.invalidate()
+
+    async def _deleted(self, wanted: str) -> str:
+        """Delete, read the list again, and return the line that tells it."""
+        keeper = self._terminal.keeper
+        try:
+            await keeper.delete(wanted)
+            self._page = await keeper.sessions()
+        except MafMemoryError as error:
+            with suppress(MafMemoryError):
+                page = await keeper.sessions()
+                self._page = page if page.heads or page.damaged else self._page  # the line needs a list to stand under
+            return f"Error: {one_line(str(error), 400)}"
+        return f"{wanted} is deleted."
 
 
 async def picked(terminal: Terminal, page: Page) -> str | None:
