@@ -18,6 +18,8 @@ def test_ask_has_no_tools_and_is_recorded_as_asked(tmp_path: Path) -> None:
     with Window(tmp_path) as window:
         window.ask("/ask what is it @notes.md")
         assert "Forty-two." in window.seen
+        question = recorded(files(tmp_path)[0])["messages"][1]["contents"][0]["text"]
+        assert question == "[asked what is it @notes.md]"
         window.press(UP)
         window.wait("[asked what is it @notes.md]")
     assert requests(tmp_path)[0]["options"]["tool_choice"] == "none"

@@ -11,7 +11,7 @@ from mm.config import Config
 from mm.terminal.registry import commands
 from tests.consoles import needs_posix, piped
 from tests.mm.brain import files
-from tests.mm.terminal.windows import ENTER, Window, conversations, last_question, recorded, requests, scripted
+from tests.mm.terminal.windows import ENTER, UP, Window, conversations, last_question, recorded, requests, scripted
 
 pytestmark = needs_posix
 
@@ -138,3 +138,17 @@ def test_tools_lists_what_the_model_may_use_under_this_configuration(tmp_path: P
     with Window(tmp_path) as window:
         window.ask("/tools")
         assert "No tool: agent.yaml names none." in window.seen
+
+
+def test_a_command_is_not_sent_to_the_model_and_is_not_recorded(tmp_path: Path) -> None:
+    scripted(tmp_path, "One.", more="memory: {command: true}\n")
+    with Window(tmp_path) as window:
+        window.ask("Hi")
+        (file,) = files(tmp_path)
+        before = file.read_bytes()
+        for line in ("/help", "/where", "/tools", "/model", "/errors", "/calls", "/memory Hi", "/nonsense", "/compact"):
+            window.ask(line)
+        assert file.read_bytes() == before
+        window.press(UP)
+        window.prompt("> Hi")
+    assert len(requests(tmp_path)) == 1
