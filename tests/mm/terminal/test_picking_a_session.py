@@ -11,7 +11,6 @@ from tests.mm.terminal.windows import (
     DOWN,
     ENTER,
     ESCAPE,
-    UP,
     Window,
     conversations,
     requests,
@@ -66,51 +65,3 @@ async def test_a_conversation_is_deleted_after_a_yes_only(tmp_path: Path) -> Non
         window.prompt()
     assert files(tmp_path) == []
     assert second != first
-
-
-async def test_a_damaged_conversation_is_listed_with_the_reason_and_does_not_open(tmp_path: Path) -> None:
-    (whole,) = await conversations(tmp_path, "whole")
-    (tmp_path / ".mm" / "sessions" / "20260101-000000-aaaaaaaa.json").write_text("{", encoding="utf-8")
-    scripted(tmp_path)
-    with Window(tmp_path) as window:
-        window.prompt().press(f"/sessions{ENTER}")
-        window.wait("damaged · 20260101-000000-aaaaaaaa · ").press(f"{DOWN}{ENTER}")
-        window.wait("It cannot be opened: ").press(f"{UP}{ENTER}")
-        window.wait("answer to whole").prompt()
-        assert whole in window.lines[-1]
-
-
-async def test_the_conversation_at_hand_is_not_deleted(tmp_path: Path) -> None:
-    scripted(tmp_path, "One.")
-    with Window(tmp_path) as window:
-        window.ask("Hi")
-        window.press(f"/sessions{ENTER}")
-        window.wait("Enter opens").press("d")
-        window.wait("This is the conversation at hand; /new leaves it first.").press("y")
-        window.wait("Enter opens").press(ESCAPE)
-        window.prompt()
-    assert len(files(tmp_path)) == 1
-
-
-async def test_a_list_that_is_longer_than_the_terminal_follows_the_chosen_row(tmp_path: Path) -> None:
-    ids = await conversations(tmp_path, *(f"question {number}" for number in range(12)))
-    scripted(tmp_path)
-    with Window(tmp_path, columns=60, rows=8) as window:
-        window.prompt().press(f"/sessions{ENTER}")
-        window.wait("Enter opens")
-        assert sum(" · 1 turn · " in line for line in window.lines) == 6
-        window.press(DOWN * 11)
-        window.wait("question 0 ").press(ENTER)
-        window.wait("answer to question 0").prompt()
-        assert ids[0] in window.lines[-1]
-
-
-async def test_what_a_title_holds_commands_no_terminal(tmp_path: Path) -> None:
-    await conversations(tmp_path, "\x1b]0;owned\x07\x1b[2Jevil \u202eltr\x9b31m")
-    scripted(tmp_path)
-    with Window(tmp_path) as window:
-        window.prompt().press(f"/sessions{ENTER}")
-        window.wait("Enter opens").press(ENTER)
-        window.wait("answer to").prompt()
-        for command in (b"\x1b]0;", b"\x1b[2J", "\x9b".encode(), b"\x07", "\u202e".encode()):
-            assert command not in window.raw
