@@ -92,7 +92,8 @@ def _rows(window: "Window", home: str) -> "list[Text]":
     for number, line in enumerate(window.lines):
         cells = [window.screen.buffer[number][column] for column in range(len(line))]
         pieces = [(cell.data, _style(cell)) for cell in cells]
-        while (start := "".join(text for text, _ in pieces).find(home)) >= 0:
+        while home in "".join(text for text, _ in pieces):
+            start = "".join(text for text, _ in pieces).find(home)
             pieces[start : start + len(home)] = [(text, pieces[start][1]) for text in SHOWN_HOME]
         rows.append(Text.assemble(*pieces))
     return rows
