@@ -21,7 +21,16 @@ try:
 except SystemExit as end:
     print(json.dumps([end.code, sorted(sys.modules)]))
 """
-HEAVY = ("agent_framework", "openai", "httpx2", "rich.console", "prompt_toolkit", "jinja2", "markdown_it", "portalocker")
+HEAVY = (
+    "agent_framework",
+    "openai",
+    "httpx2",
+    "rich.console",
+    "prompt_toolkit",
+    "jinja2",
+    "markdown_it",
+    "portalocker",
+)
 
 
 @pytest.mark.parametrize(
