@@ -102,12 +102,12 @@ async def test_a_narrow_terminal_shows_a_row_for_each_and_the_whole_question_bef
     with Window(tmp_path, columns=columns, rows=rows) as window:
         window.wait(lambda one: one.screen.display[one.screen.cursor.y].rstrip() == ">").press("/sessions")
         window.wait(lambda one: one.screen.display[one.screen.cursor.y].rstrip() == "> /sessions").press(ENTER)
-        window.wait(lambda one: "Esc leaves" in one.said).press(DOWN)
+        window.wait(lambda one: one.said("Esc leaves")).press(DOWN)
         window.wait(lambda one: chosen(one).startswith(">  2")).press("d")
-        window.wait(lambda one: "y deletes, any other key keeps it" in one.said)
+        window.wait(lambda one: one.said("y deletes, any other key keeps it"))
         assert chosen(window).startswith(">  2"), "what is asked about is seen"
         window.press("y")
-        window.wait(lambda one: f"{ids[1]} is deleted." in one.said).press("q")
+        window.wait(lambda one: one.said(f"{ids[1]} is deleted.")).press("q")
         window.wait(lambda one: one.screen.display[one.screen.cursor.y].rstrip() == ">")
     assert stems(tmp_path) == {ids[0], ids[2]}
 

@@ -141,7 +141,7 @@ async def test_what_mm_wrote_is_never_recalled(tmp_path: Path) -> None:
             window.ask(question)
         window.press(CTRL_D)
         window.ends()
-        assert "is kept as" in window.said
+        assert window.said("is kept as")
     said = "".join(path.read_text(encoding="utf-8") for path in files(tmp_path))
     assert {kind for kind in ("summary", "acknowledgement", "context", "note") if f'"kind":"{kind}"' in said} >= {
         "summary",

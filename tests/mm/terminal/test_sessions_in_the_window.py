@@ -97,7 +97,7 @@ def test_what_a_killed_save_left_is_removed_and_told(tmp_path: Path) -> None:
     left.write_text("half", encoding="utf-8")
     with Window(tmp_path) as window:
         window.prompt()
-        assert f"Removed what a killed save left: {left.name}" in window.said
+        assert window.said(f"Removed what a killed save left: {left.name}")
     assert not left.exists()
 
 

@@ -37,7 +37,7 @@ async def test_memory_finds_earlier_conversations_where_its_key_is_on(tmp_path: 
     scripted(tmp_path, more="memory: {command: true}\n")
     with Window(tmp_path) as window:
         window.ask("/memory format logs")
-        assert f"/resume {only})" in window.said
+        assert window.said(f"/resume {only})")
         assert "answered: answer to Quel format" in window.seen
         window.ask("/memory |")
         assert "Error: Nothing was searched" in window.seen
@@ -50,9 +50,9 @@ def test_export_writes_a_private_page_and_never_over_a_file(tmp_path: Path) -> N
         assert "Error: There is nothing to export yet." in window.seen
         window.ask("Hi <b>")
         window.ask("/export page.html")
-        assert "readable by you alone" in window.said
+        assert window.said("readable by you alone")
         window.ask("/export page.html")
-        assert "it is there already" in window.said
+        assert window.said("it is there already")
         window.ask("/export said.md")
         window.ask("/export")
     page = tmp_path / "page.html"

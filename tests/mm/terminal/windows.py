@@ -42,6 +42,10 @@ def pasted(text: str) -> str:
     return f"\x1b[200~{text}\x1b[201~"
 
 
+def _unbroken(text: str) -> str:
+    return re.sub(r"\s+", "", text)
+
+
 class _Screen(pyte.HistoryScreen):
     """A screen that knows that a variation selector takes no column: pyte leaves out what stands behind one."""
 
@@ -106,10 +110,9 @@ class Window:
         gone = ["".join(row[x].data for x in range(self.screen.columns)).rstrip() for row in self.screen.history.top]
         return "\n".join([*gone, *self.lines])
 
-    @property
-    def said(self) -> str:
-        """Everything, as if no line of it had been too long for a row."""
-        return self.everything.replace("\n", "")
+    def said(self, text: str) -> bool:
+        """Whether ``text`` was shown, wherever its lines broke: how long a path is decides where they break."""
+        return _unbroken(text) in _unbroken(self.everything)
 
     def wait(self, what: str | Callable[[Window], bool]) -> Self:
         """Draw what comes until ``what`` is seen."""
