@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mm.agent_yaml import read_config
@@ -13,10 +13,15 @@ from mm.conversation import Conversation
 from mm.keeper import Keeper
 from mm.memory import memory_tool
 from mm.tools import project_tools
+from mm.tools.spec import ToolSpec
 
 
-def assembled(project: Path, config: Config, environ: Mapping[str, str] = os.environ) -> Conversation:
+def assembled(
+    project: Path, config: Config, environ: Mapping[str, str] = os.environ, *, more_tools: Sequence[ToolSpec] = ()
+) -> Conversation:
     """Return a new conversation of the agent that ``config`` describes; nothing is sent or written yet.
+
+    ``more_tools`` are the ones that whoever asks brings along.
 
     Raises:
         ChatUnavailable: the model cannot be used.
@@ -27,6 +32,7 @@ def assembled(project: Path, config: Config, environ: Mapping[str, str] = os.env
     tools = project_tools(project, config)
     if config.memory_tool and config.sessions_enabled:
         tools.append(memory_tool(keeper.search))
+    tools += more_tools
     key = environ.get(config.model.key_variable, "")
     return Conversation(keeper, config, client, tools, secrets=(key,) if key else ())
 

@@ -44,6 +44,7 @@ def mm(
     if not sys.warnoptions:
         warnings.simplefilter("ignore")  # nor are they for whoever asks a question
     if context.invoked_subcommand is not None:
+        context.obj = config
         return
     if question is None and (sys.stdin is None or not sys.stdin.isatty()):  # None: it was closed before the start
         question = "-"
@@ -69,6 +70,29 @@ def init() -> None:
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from None
     typer.echo(f"{path} is written. Everything in it is the default; change what you need.")
+
+
+@app.command(short_help="Serve an editor: the Agent Client Protocol on standard input and output.")
+def acp(
+    context: typer.Context,
+    config: Annotated[Path | None, typer.Option("--config", metavar="FILE", help="In place of ./agent.yaml.")] = None,
+    log: Annotated[Path | None, typer.Option("--log", metavar="FILE", help="Write the log there, too.")] = None,
+) -> None:
+    """Serve an editor by the Agent Client Protocol, until it closes standard input.
+
+    The editor starts this command; docs/acp.md has the settings.
+    """
+    from mm.acp.serving import serve
+
+    given = context.obj if config is None else config
+    try:
+        status = serve(given, log)
+    except OSError as error:
+        if log is None:
+            raise
+        typer.echo(f"The log {log} cannot be written: {error.strerror}.", err=True)
+        status = 1
+    raise typer.Exit(status)
 
 
 def _read() -> str:

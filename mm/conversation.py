@@ -74,6 +74,11 @@ class Conversation:
         """The last question that left no trace: only here, until the next one, so that it can be recalled."""
 
     @property
+    def tools(self) -> Mapping[str, ToolSpec]:
+        """The tools that the model may use, by their names."""
+        return self._specs
+
+    @property
     def is_busy(self) -> bool:
         """Whether a turn is under way."""
         return self._turn is not None and self._turn.outcome is None
@@ -115,6 +120,19 @@ class Conversation:
         self.keeper.begin_anew()
         self._allowed.clear()
         self.unanswered = None
+
+    async def renew(self) -> str | None:
+        """Begin a new conversation under the same id, and return the new id of the past one; ``None``: it was empty.
+
+        Raises:
+            TurnUnderWay: a turn is under way.
+            StateConflict, SaveFailed, NotProvenDurable: as :meth:`Keeper.renew`.
+        """
+        self._refuse_busy()
+        moved = await self.keeper.renew()
+        self._allowed.clear()
+        self.unanswered = None
+        return moved
 
     def go_on_from(self, other: Conversation) -> None:
         """Go on in the conversation of ``other``, which another model answered: what was allowed there stays allowed.

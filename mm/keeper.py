@@ -170,10 +170,37 @@ class Keeper:
         self.record, self.session = record, session
         return record
 
+    async def open(self, session_id: str) -> SessionRecord:
+        """Go on in the session with exactly this id; nothing changes on the disk.
+
+        Raises:
+            SessionsDisabled, UnknownSession, FileRefused: as :meth:`resume`.
+        """
+        self.record = await self.load(session_id)
+        self.session = agent_session(self.record)
+        return self.record
+
     def begin_anew(self) -> None:
         """Begin a new conversation; the file of the one at hand stays as it is, to the byte."""
         self.record = self._new()
         self.session = agent_session(self.record)
+
+    async def renew(self) -> str | None:
+        """Begin a new conversation under the same id, and return the new id of the past one; ``None``: it was empty.
+
+        The way of an editor, which owns the id (the seed's «`/new` dans les deux façades»).
+
+        Raises:
+            StateConflict, SaveFailed, NotProvenDurable: as :meth:`SessionDirectory.renew`.
+        """
+        if not self.enabled:
+            self.begin_anew()
+            return None
+        try:
+            moved = await self._directory.renew(self.record)
+        finally:
+            self.session = agent_session(self.record)
+        return None if moved is None else moved.id
 
     def go_on_from(self, other: Keeper) -> None:
         """Go on in the conversation that ``other`` kept until now."""

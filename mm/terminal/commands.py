@@ -7,7 +7,8 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, get_args
 
 from mm.config import Provider
-from mm.terminal.registry import CommandRefused, command, commands
+from mm.slash import CommandRefused
+from mm.terminal.registry import command, commands
 from mm.terminal.screen import STRONG
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from maf_memory.sessions.listing import counted
-from mm.terminal.registry import CommandRefused, command
+from mm.slash import CommandRefused
+from mm.terminal.registry import command
 from mm.terminal.screen import STRONG
 
 if TYPE_CHECKING:
