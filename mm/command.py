@@ -82,17 +82,13 @@ def acp(
 
     The editor starts this command; docs/acp.md has the settings.
     """
-    from mm.acp.serving import serve
+    from mm.acp.serving import LogRefused, serve
 
-    given = context.obj if config is None else config
     try:
-        status = serve(given, log)
-    except OSError as error:
-        if log is None:
-            raise
-        typer.echo(f"The log {log} cannot be written: {error.strerror}.", err=True)
-        status = 1
-    raise typer.Exit(status)
+        raise typer.Exit(serve(context.obj if config is None else config, log))
+    except LogRefused as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(1) from None
 
 
 def _read() -> str:

@@ -13,6 +13,7 @@ from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from acp.meta import PROTOCOL_VERSION
 from acp.schema import (
@@ -64,6 +65,8 @@ class AgentOfProtocol:
         self._known: dict[str, Path] = {str(self._started_in): self._started_in}
         self._open: dict[str, OpenSession] = {}
         self._opening: set[str] = set()
+        self.answering: WeakSet[asyncio.Task[Any]] = WeakSet()
+        """The tasks that answer the editor's requests."""
 
     @told
     async def initialize(self, protocol_version: int, **_: Any) -> InitializeResponse:  # noqa: ARG002
@@ -167,8 +170,16 @@ class AgentOfProtocol:
         session.cancel()
 
     async def close(self) -> None:
-        """Stop everything that is under way, and wait until it is saved."""
-        for result in await asyncio.gather(*(one.close() for one in self._open.values()), return_exceptions=True):
+        """Stop everything that is under way, wait until it is saved, and until what was asked is answered."""
+        await self._close_sessions()
+        answering = {task for task in self.answering if not task.done()}
+        if answering:
+            await asyncio.wait(answering)
+        await self._close_sessions()  # those that were being opened
+
+    async def _close_sessions(self) -> None:
+        closing = [self._open.pop(session_id).close() for session_id in list(self._open)]
+        for result in await asyncio.gather(*closing, return_exceptions=True):
             if isinstance(result, BaseException):
                 _log.error("a session did not close in order", exc_info=result)
 
@@ -250,4 +261,3 @@ def _absolute(cwd: str) -> Path:
     if "\0" in cwd or not path.is_absolute():
         raise bad_parameter("cwd", f"must be an absolute path, and is {cwd or 'empty'}")
     return path
-

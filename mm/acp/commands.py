@@ -141,7 +141,9 @@ _COMMANDS = (
     Command("/compact", "", "Replace the old turns by a summary; the last turns stay.", _compact),
     Command("/errors", "", "Show the errors recorded in this conversation.", _errors),
     Command("/help", "", "Show the commands.", _help),
-    Command("/memory", "WORDS", "Search earlier conversations; alternatives are separated by |.", _memory, _memory_is_on),
+    Command(
+        "/memory", "WORDS", "Search earlier conversations; alternatives are separated by |.", _memory, _memory_is_on
+    ),
     Command("/new", "", "Begin a new conversation here; the old one is kept.", _new),
 )
 

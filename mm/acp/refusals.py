@@ -6,6 +6,7 @@ cannot be used is never one of these.
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import logging
 from collections.abc import Awaitable, Callable
@@ -45,12 +46,16 @@ def unknown_session(session_id: str) -> RequestError:
 
 
 def told(handler: Handler) -> Handler:
-    """Let every error that a person can have caused reach the editor as one line; a bug keeps its traceback."""
+    """Let every error that a person can have caused reach the editor as one line; a bug keeps its traceback.
+
+    The task that answers is noted in the agent's ``answering``: an end in order waits for it.
+    """
 
     @functools.wraps(handler)
-    async def answer(*given: Any, **named: Any) -> Any:
+    async def answer(agent: Any, *given: Any, **named: Any) -> Any:
+        agent.answering.add(asyncio.current_task())
         try:
-            return await handler(*given, **named)
+            return await handler(agent, *given, **named)
         except RequestError as error:
             _log.warning("%s: %s", handler.__name__, error)
             raise

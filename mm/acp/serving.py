@@ -16,10 +16,16 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from maf_memory.errors import MafMemoryError
+
 _log = logging.getLogger(__name__)
 
 _FLUSH_SECONDS = 2.0
 """How long the end waits for an editor that does not read."""
+
+
+class LogRefused(MafMemoryError):
+    """The log cannot be written; nothing was served."""
 
 
 def serve(given: Path | None, log: Path | None) -> int:
@@ -28,7 +34,7 @@ def serve(given: Path | None, log: Path | None) -> int:
     ``given`` is the configuration in place of each folder's own; ``log`` gets what standard error gets.
 
     Raises:
-        OSError: the log cannot be written.
+        LogRefused: the log cannot be written.
     """
     from mm.acp.stdio import claimed
 
@@ -63,16 +69,12 @@ async def _served(source: int, target: int, given: Path | None) -> int:
     connection = Connection(router, wire, listening=False)
     agent.editor = Editor(connection, wire)
     with _signals() as (ended, ended_by):
-        waits = [
-            asyncio.ensure_future(work) for work in (connection.main_loop(), output.gone.wait(), ended.wait())
-        ]
+        waits = [asyncio.ensure_future(work) for work in (connection.main_loop(), output.gone.wait(), ended.wait())]
         await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         _log.info("the end: %s", f"signal {ended_by[0]}" if ended_by else "the editor has gone")
-        for work in waits[1:]:
+        for work in waits:
             work.cancel()
         await agent.close()
-        await asyncio.wait([asyncio.ensure_future(wire.close())], timeout=_FLUSH_SECONDS)
-        waits[0].cancel()
         await asyncio.wait([asyncio.ensure_future(connection.close())], timeout=_FLUSH_SECONDS)
     return 128 + ended_by[0] if ended_by else 0
 
@@ -80,7 +82,10 @@ async def _served(source: int, target: int, given: Path | None) -> int:
 def _log_to(path: Path | None) -> None:
     handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
     if path is not None:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        except OSError as error:
+            raise LogRefused(f"The log {path} cannot be written: {error.strerror}.") from error
         handlers.append(logging.StreamHandler(os.fdopen(descriptor, "a", encoding="utf-8", errors="backslashreplace")))
     logging.basicConfig(
         level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s", handlers=handlers, force=True
