@@ -37,7 +37,8 @@ from acp.schema import (
 
 from maf_memory.errors import UnknownSession
 from maf_memory.sessions.ids import is_id
-from mm.acp.refusals import INVALID_REQUEST, bad_parameter, refused, told, unknown_session
+from mm.acp.refusals import bad_parameter, refused, told, unknown_session
+from mm.acp.wire import INVALID_REQUEST
 from mm.agent_yaml import read_config
 from mm.errors import SessionsDisabled
 

@@ -103,7 +103,7 @@ class OpenSession:
         self._work.add_done_callback(self._ended)
         return self._work
 
-    def _ended(self, work: asyncio.Task[Any]) -> None:
+    def _ended(self, _: asyncio.Task[Any]) -> None:
         self._work = self._turn = None
 
     async def _answered(self, turn: Turn, drawing: Drawing) -> PromptResponse:

@@ -12,7 +12,9 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
+from acp.connection import MethodHandler
 from acp.exceptions import RequestError
+from pydantic import ValidationError
 
 from maf_memory.errors import MafMemoryError, TurnUnderWay, UnknownSession
 from maf_memory.text import one_line
@@ -43,6 +45,20 @@ def unknown_session(session_id: str) -> RequestError:
     """Return the error for an id under which there is no session; nothing was created."""
     shown = one_line(session_id, 200)
     return refused(UNKNOWN_SESSION, f"There is no session {shown} in this folder.", sessionId=shown)
+
+
+def in_one_line(handler: MethodHandler) -> MethodHandler:
+    """Let parameters that are not as the protocol has them be refused with a line that names the first wrong one."""
+
+    async def handle(method: str, params: Any, is_notification: bool) -> Any:
+        try:
+            return await handler(method, params, is_notification)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+            where = ".".join(map(str, first["loc"])) or "the parameters"
+            raise refused(INVALID_PARAMS, f"{method}: {where}: {first['msg']}", parameter=where) from error
+
+    return handle
 
 
 def told(handler: Handler) -> Handler:

@@ -52,6 +52,7 @@ async def _served(source: int, target: int, given: Path | None) -> int:
 
     from mm.acp.agent import AgentOfProtocol
     from mm.acp.editor import Editor
+    from mm.acp.refusals import in_one_line
     from mm.acp.stdio import Input, Output
     from mm.acp.wire import Wire
 
@@ -66,7 +67,7 @@ async def _served(source: int, target: int, given: Path | None) -> int:
         "delete_session",
         adapt_result=normalize_result,
     )
-    connection = Connection(router, wire, listening=False)
+    connection = Connection(in_one_line(router), wire, listening=False)
     agent.editor = Editor(connection, wire)
     with _signals() as (ended, ended_by):
         waits = [asyncio.ensure_future(work) for work in (connection.main_loop(), output.gone.wait(), ended.wait())]

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -159,10 +159,8 @@ class RawEditor:
         self.process.wait(timeout=SECONDS)
         for stream in (self.process.stdin, self.process.stdout):
             assert stream is not None
-            try:
+            with suppress(OSError):
                 stream.close()
-            except OSError:
-                pass
 
 
 @contextmanager
