@@ -1,4 +1,4 @@
-"""An agent that sends recorded notifications on session/load and does nothing else: what a replay is measured against."""
+"""An agent that sends recorded notifications on session/load, and does nothing else."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from acp.connection import Connection
 from acp.stdio import stdio_streams
 
 
-async def main(recorded: Path) -> None:
+async def main(notifications: list[Any]) -> None:
     """Answer every request; before the answer to session/load, send each recorded notification as it is."""
-    notifications = [json.loads(line) for line in recorded.read_bytes().splitlines()]
     reader, writer = await stdio_streams(limit=2**26)
 
     async def handle(method: str, params: Any, is_notification: bool) -> Any:  # noqa: ARG001 - the library's signature
@@ -28,4 +27,4 @@ async def main(recorded: Path) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1])))
+    asyncio.run(main([json.loads(line) for line in Path(sys.argv[1]).read_bytes().splitlines()]))

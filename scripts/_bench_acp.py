@@ -34,7 +34,13 @@ def rows(repeats: int) -> list[Row]:
         ours, raw, once = _replays(project, session_id, repeats)
     return [
         Row("mm acp: from start to the answer of initialize", first, "python -c pass", bare, 70),
-        Row(f"mm acp: replay of {3 * TURNS:,} items", ours, "the library's send_notification of each, ready made", raw, 1.5),
+        Row(
+            f"mm acp: replay of {3 * TURNS:,} items",
+            ours,
+            "the library's send_notification of each, ready made",
+            raw,
+            1.5,
+        ),
         Row(f"mm acp: replay of {3 * TURNS:,} items", ours, "one write of the same bytes", once, None),
     ]
 
@@ -49,7 +55,9 @@ async def _keep_session(project: Path) -> str:
     record = directory.new(provider="script", model="none")
     for number in range(TURNS):
         call_id = f"call_{number}"
-        call = Content.from_function_call(call_id, "read_file", arguments=json.dumps({"path": f"src/module_{number}.py"}))
+        call = Content.from_function_call(
+            call_id, "read_file", arguments=json.dumps({"path": f"src/module_{number}.py"})
+        )
         result = Content.from_function_result(call_id, result="def work() -> None:\n    pass\n" * 20)
         said: list[tuple[str, list[Any]]] = [
             ("user", [f"What does module {number} do, and who calls it?"]),
@@ -83,7 +91,7 @@ def _replays(project: Path, session_id: str, repeats: int) -> tuple[float, float
     pushed = project.parent / "pushed.py"
     pushed.write_text(
         "import os, sys\n"
-        "content = open(sys.argv[1], 'rb').read() + b'{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{}}\\n'\n"
+        'content = open(sys.argv[1], \'rb\').read() + b\'{"jsonrpc":"2.0","id":0,"result":{}}\\n\'\n'
         "for _ in sys.stdin.buffer:\n"
         "    left = memoryview(content)\n"
         "    while left: left = left[os.write(1, left):]\n",
@@ -130,8 +138,8 @@ def _agent(command: tuple[str, ...], project: Path) -> Iterator[tuple[IO[bytes],
     environment = {**os.environ, "MAF_STATE_ROOT": str(project.parent / "root")}
     pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
     process = subprocess.Popen(command, cwd=project, env=environment, stdin=pipe, stdout=pipe, stderr=nowhere)
-    assert process.stdin is not None
-    assert process.stdout is not None
+    if process.stdin is None or process.stdout is None:
+        raise RuntimeError("the process has no pipes")
     try:
         yield process.stdin, process.stdout
     finally:

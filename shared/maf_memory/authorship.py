@@ -18,6 +18,9 @@ WRITTEN_BY = "written_by"
 KIND = "kind"
 """The message property that says what the program wrote: ``note``, ``summary``, ``acknowledgement``, ``context``, …"""
 
+ATTACHMENT = "attachment"
+"""The property of a content that came with a question: what was attached, where the text is not the person's own."""
+
 INSTRUCTIONS = "instructions"
 """The kind of the system message that records, for the reader, under which instructions a conversation ran."""
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from maf_memory.authorship import is_question, recorded_instructions
+from maf_memory.authorship import ATTACHMENT, is_question, recorded_instructions
 
 if TYPE_CHECKING:
-    from agent_framework import Message
+    from agent_framework import Content, Message
 
     from maf_memory.sessions.journal import Journal
 
@@ -25,10 +25,21 @@ def title_of(settled: str, messages: Sequence[Message], errors: Journal) -> str:
         return settled
     for message in messages:
         if is_question(message):
-            # The first text alone: what follows it may be whole files that the question brings along.
-            texts = (as_title(content.text or "") for content in message.contents if content.type == "text")
-            return next(filter(None, texts), f"[{message.contents[0].type if message.contents else 'empty'}]")
+            return _asked(message.contents)
     return next((as_title(question) for question in errors.questions() if question.strip()), "")
+
+
+def _asked(contents: Sequence[Content]) -> str:
+    """Return what a question is called: its first text, since what follows it may be whole files.
+
+    Where what was attached is marked, it may stand between the words: those together are the title.
+    """
+    texts = [content for content in contents if content.type == "text"]
+    titles = [as_title(content.text or "") for content in texts]
+    if any(ATTACHMENT in content.additional_properties for content in contents):
+        typed = (content.text or "" for content in texts if ATTACHMENT not in content.additional_properties)
+        titles.insert(0, as_title(" ".join(typed)))
+    return next(filter(None, titles), f"[{contents[0].type if contents else 'empty'}]")
 
 
 def settled_title(title: str, messages: Sequence[Message]) -> str:
