@@ -119,14 +119,11 @@ class StdioServer(MCPStdioTool):
         owner = self._owner
         if owner is None or owner.done():
             return
-        if not self.is_connected:  # it ends by itself, after a failure or a cancellation
-            await self._ended(owner)
-            return
-        closing = asyncio.ensure_future(self.close())
+        # What is not connected ends by itself, after a failure or a cancellation.
+        closing = asyncio.ensure_future(self.close()) if self.is_connected else owner
         if not await self._ended(closing):
             self._give_up()
             await self._ended(owner)
-            await self._ended(closing)
         if closing.done() and not closing.cancelled() and (error := closing.exception()) is not None:
             _log.warning("the MCP server %r did not end in order: %s", self.name, _kinds(error))
 

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,17 +43,17 @@ _TITLE = 120
 
 @dataclass(slots=True)
 class McpServers:
-    """The servers of one session: what their tools are, and a line about each that is not there."""
+    """The servers of one session: their tools, a line about each that is not there, and the processes to end."""
 
     specs: list[ToolSpec] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
-    _open: list[StdioServer] = field(default_factory=list)
+    open: list[StdioServer] = field(default_factory=list)
     _closing: asyncio.Future[Any] | None = None
 
     async def close(self) -> None:
         """End all processes; return when they are gone, after some seconds at most. Again and at once is the same."""
         if self._closing is None:
-            self._closing = asyncio.ensure_future(asyncio.gather(*(server.end() for server in self._open)))
+            self._closing = asyncio.ensure_future(asyncio.gather(*(server.end() for server in self.open)))
         await asyncio.shield(self._closing)
 
 
@@ -67,61 +68,68 @@ async def connected(
     here = McpServers()
     if not servers:
         return here
-    refusals = _refusals(servers)
-    opening = {}
-    for index, server in enumerate(servers):
-        if refusals[index] is None:
-            from mm.acp.mcp_server import StdioServer
+    reasons = _reasons_not_to_start(servers)
+    if None in reasons:  # a second's work, meanwhile other requests of the editor are answered
+        await asyncio.to_thread(import_module, "mm.acp.mcp_server")
 
-            opening[index] = StdioServer(server, project, patience)
-    here._open += opening.values()
+    async def opened(server: Any, reason: str | None) -> StdioServer | str:
+        if reason is not None:
+            return reason
+        from mm.acp.mcp_server import StdioServer
+
+        made = StdioServer(server, project, patience)
+        here.open.append(made)
+        return await made.why_not() or made
+
     try:
-        reasons = await asyncio.gather(*(server.why_not() for server in here._open))
+        outcomes = await asyncio.gather(*map(opened, servers, reasons))
+        taken = {*TOOL_NAMES, MEMORY_TOOL}
+        for server, outcome in zip(servers, outcomes, strict=True):
+            if isinstance(outcome, str):
+                here.refused.append(f"The MCP server {_named(server)} is not connected: {outcome}.")
+            else:
+                _take_tools(here, server, outcome, taken, max_output)
     except BaseException:
         await here.close()
         raise
-    refusals |= dict(zip(opening, reasons, strict=True))
-    taken = {*TOOL_NAMES, MEMORY_TOOL}
-    for index, server in enumerate(servers):
-        reason = refusals[index]
-        if reason is not None:
-            here.refused.append(f"The MCP server {_named(server)} is not connected: {reason}.")
-            continue
-        for function in opening[index].functions:
-            unpassable = _NOT_PASSED.intersection(function.parameters().get("properties") or ())
-            if unpassable:
-                here.refused.append(
-                    f"The tool {one_line(function.name, _TITLE)} of the MCP server {_named(server)} is left out: the "
-                    f"framework does not pass on an argument named {min(unpassable)}."
-                )
-                continue
-            name = _free_name(server.name, function.name, taken)
-            taken.add(name)
-            here.specs.append(_spec(opening[index], function, name, max_output))
     return here
 
 
-def _refusals(servers: Sequence[Any]) -> dict[int, str | None]:
+def _reasons_not_to_start(servers: Sequence[Any]) -> list[str | None]:
     """Return for each server why it is not even started, or ``None``."""
     from acp.schema import McpServerStdio
 
     is_missing = any(find_spec(package) is None for package in _NEEDED)
-    refusals: dict[int, str | None] = {}
+    reasons: list[str | None] = []
     names: set[str] = set()
-    for index, server in enumerate(servers):
+    for server in servers:
         if not isinstance(server, McpServerStdio):
             kind = one_line(str(getattr(server, "type", "another way")), 20)
-            refusals[index] = f"mini-me connects servers over stdio, and this one is reached over {kind}"
+            reasons.append(f"mini-me connects servers over stdio, and this one is reached over {kind}")
         elif server.name in names:
-            refusals[index] = "another one has the same name. Rename one of them in the editor's settings"
+            reasons.append("another one has the same name. Rename one of them in the editor's settings")
         elif is_missing:
-            refusals[index] = (
-                "the package for it is not installed. Run pip install 'maf-memory[mcp]', and open the session again"
+            reasons.append(
+                "the package for it is not installed. Run pip install 'maf-memory[mcp]', and start mini-me again"
             )
         else:
-            refusals[index] = None
+            reasons.append(None)
         names.add(server.name)
-    return refusals
+    return reasons
+
+
+def _take_tools(here: McpServers, server: Any, opened: StdioServer, taken: set[str], limit: int) -> None:
+    for function in opened.functions:
+        unpassable = _NOT_PASSED.intersection(function.parameters().get("properties") or ())
+        if unpassable:
+            here.refused.append(
+                f"The tool {one_line(function.name, _TITLE)} of the MCP server {_named(server)} is left out: the "
+                f"framework does not pass on an argument named {min(unpassable)}."
+            )
+            continue
+        name = _free_name(server.name, function.name, taken)
+        taken.add(name)
+        here.specs.append(_spec(opened, function, name, limit))
 
 
 def _named(server: Any) -> str:
