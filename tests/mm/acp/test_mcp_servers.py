@@ -19,6 +19,7 @@ from mm.config import TOOL_NAMES
 from mm.events import PermissionWanted, ToolFinished
 from mm.permission import Decision
 from tests.consoles import environment
+from tests.mm.acp.editors import allowing, editor, scripted
 from tests.mm.acp.mcp_programs import HANGING, WELCOME, by_hand, server, with_tools
 from tests.mm.brain import conversation_of, drawn, told
 from tests.mm.tools.calling import call, is_gone, pid_in, until
@@ -228,3 +229,20 @@ async def test_what_a_preview_shows_commands_no_terminal(tmp_path: Path) -> None
     async with connecting(tmp_path, by_hand("a", WELCOME, None, "t")) as here:
         shown = tools(here)["a_t"].preview({"text": "é\n\x1b[2J\u202e", "more": json.loads('"\\ud800"')})
     assert shown.split("\n")[1:5] == ["{", '  "text": "é\\n\\u001b[2J\\u202e",', '  "more": "\\ud800"', "}"]
+
+
+def test_an_editor_sees_the_call_and_the_refusal_and_its_end_ends_the_servers(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    summed = {"calls": [{"name": "sums_add", "arguments": {"first": 40, "second": 2}}]}
+    scripted(project, summed, "It is 42.")
+    given = [with_tools("sums").model_dump(), server("missing", command="/nowhere/x").model_dump()]
+    with editor(project) as one:
+        one.decide = allowing()
+        session = one.new(mcpServers=given)
+        assert one.prompt(session, "40 + 2?") == "end_turn"
+        assert one.text().endswith("It is 42.")
+        shown = json.dumps(one.seen)
+        assert "The MCP server missing (/nowhere/x) is not connected: its command cannot be started" in shown
+        assert '"title": "sums: add"' in shown
+        assert one.leave() == 0
+    assert has_ended(project, "sums")
