@@ -38,7 +38,7 @@ from acp.schema import (
 from maf_memory.errors import UnknownSession
 from maf_memory.sessions.ids import is_id
 from mm.acp.refusals import bad_parameter, refused, told, unknown_session
-from mm.acp.wire import INVALID_REQUEST
+from mm.acp.wire import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST
 from mm.agent_yaml import read_config
 from mm.errors import SessionsDisabled
 
@@ -222,7 +222,12 @@ class AgentOfProtocol:
         from mm.assembly import assembled
 
         folder = _absolute(cwd)
-        if not await asyncio.to_thread(folder.is_dir):
+        try:
+            is_folder = await asyncio.to_thread(folder.is_dir)
+        except OSError as error:  # what may be there, and cannot be reached, is not unknown
+            code = INVALID_PARAMS if session_id is None else INTERNAL_ERROR
+            raise refused(code, f"cwd cannot be used: {error.strerror}: {cwd}", parameter="cwd") from error
+        if not is_folder:
             if session_id is not None:
                 raise unknown_session(session_id)
             raise bad_parameter("cwd", f"is no folder: {cwd}")
