@@ -27,6 +27,7 @@ from maf_memory.kept import INTERRUPTED
 from maf_memory.text import one_line, sound_throughout
 from mm.acp.edited import edited_in
 from mm.acp.inside import path_inside
+from mm.calls import NOT_RUN
 
 if TYPE_CHECKING:
     from maf_memory.sessions.items import ToolCall
@@ -107,7 +108,7 @@ class ToolCalls:
         given = _object(item.input or "")
         spec = self._specs.get(item.name)
         output = item.output or ""
-        succeeded = item.state == "done" and not output.startswith("Error:") and output != INTERRUPTED
+        succeeded = item.state == "done" and not output.startswith("Error:") and output not in (INTERRUPTED, NOT_RUN)
         diff = self._diff(item.name, given, live=False)
         return ToolCallStart(
             session_update="tool_call",
