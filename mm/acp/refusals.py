@@ -48,7 +48,10 @@ def unknown_session(session_id: str) -> RequestError:
 
 
 def in_one_line(handler: MethodHandler) -> MethodHandler:
-    """Let parameters that are not as the protocol has them be refused with a line that names the first wrong one."""
+    """Let parameters that are not as the protocol has them be refused with a line that names the first wrong one.
+
+    A notification has no answer: what is wrong with it is one line of the log.
+    """
 
     async def handle(method: str, params: Any, is_notification: bool) -> Any:
         try:
@@ -56,7 +59,15 @@ def in_one_line(handler: MethodHandler) -> MethodHandler:
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False, include_context=False)[0]
             where = ".".join(map(str, first["loc"])) or "the parameters"
-            raise refused(INVALID_PARAMS, f"{method}: {where}: {first['msg']}", parameter=where) from error
+            refusal = refused(INVALID_PARAMS, f"{method}: {where}: {first['msg']}", parameter=where)
+            if not is_notification:
+                raise refusal from error
+        except RequestError as error:
+            if not is_notification:
+                raise
+            refusal = error
+        _log.warning("a notification of %s is left alone: %s", one_line(method, 80), refusal)
+        return None
 
     return handle
 
