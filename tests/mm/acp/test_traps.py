@@ -180,7 +180,9 @@ def test_what_an_editor_adds_for_itself_moves_no_session(project: Path, name: st
     elsewhere = project.parent / "elsewhere"
     elsewhere.mkdir()
     scripted(project, "Yes.")
-    added = {name: {"cwd": str(elsewhere), "sessionId": UNKNOWN, "session_id": UNKNOWN, "prompt": [], "x": 1}}
+    added: dict[str, Any] = {
+        name: {"cwd": str(elsewhere), "sessionId": UNKNOWN, "session_id": UNKNOWN, "prompt": [], "x": 1}
+    }
     with editor(project) as opened:
         session = opened.new(**added)
         asks: Message = {"sessionId": session, "prompt": [{"type": "text", "text": "Hello?"}]}
