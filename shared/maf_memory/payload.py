@@ -14,6 +14,7 @@ from maf_memory.checkpoint import HISTORY_SOURCE_ID, copied_session, history_of
 from maf_memory.conversation import NotAConversation
 from maf_memory.errors import FileRefused, SaveFailed
 from maf_memory.lines import MessageLines
+from maf_memory.plain_forms import plain_message
 from maf_memory.text import one_line
 
 if TYPE_CHECKING:
@@ -54,7 +55,9 @@ def restored(payload: dict[str, Any], framework: str, path: Path) -> AgentSessio
         session = AgentSession.from_dict(_bare(payload))
         if stored:
             # One by one: the framework's own walk through the state costs a third more and does the same to messages.
-            session.state[HISTORY_SOURCE_ID]["messages"] = [Message.from_dict(message) for message in stored]
+            session.state[HISTORY_SOURCE_ID]["messages"] = [
+                plain_message(form, full=True) or Message.from_dict(form) for form in stored
+            ]
         copied_session(session)  # what cannot be copied cannot be rolled back either
         changed = framework != framework_version() and session.to_dict() != payload
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:

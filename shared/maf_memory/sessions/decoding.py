@@ -15,6 +15,7 @@ from maf_memory.decoding import check_fields, decode_json
 from maf_memory.errors import FileRefused, SaveFailed
 from maf_memory.lines import encoded, message_of
 from maf_memory.payload import framework_version
+from maf_memory.plain_forms import plain_message
 from maf_memory.sessions.ids import is_id
 from maf_memory.sessions.journal import Journal
 from maf_memory.sessions.layout import EXPECTED, FORMAT, HEADER, OPTIONAL, Around, around, in_order
@@ -55,7 +56,7 @@ def decode(content: bytes, path: Path) -> Read:
         forms = document["messages"]
         try:
             events = check_messages(forms, kind=None)
-            messages = [message_of(form) for form in forms]
+            messages = [plain_message(form) or message_of(form) for form in forms]
         except NotAConversation as error:
             raise FileRefused(path, str(error), "a conversation of whole messages") from error
     except RecursionError as error:
