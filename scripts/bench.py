@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 PAGE = _environment.ROOT / "docs" / "performance.md"
 MEASURED = ("<!-- measured -->", "<!-- end of measured -->")
 PEERS = ("<!-- peers -->", "<!-- end of peers -->")
-PARTS = ("snapshot", "sessions", "search", "start")
+PARTS = ("snapshot", "sessions", "search", "start", "acp")
 
 
 def main() -> int:
@@ -62,6 +62,7 @@ def _peers(repeats: int, *, write: bool) -> int:
 
 
 def _rows(parts: tuple[str, ...] | list[str], repeats: int) -> list[Row]:
+    import _bench_acp
     import _bench_search
     import _bench_sessions
     import _bench_snapshot
@@ -76,6 +77,8 @@ def _rows(parts: tuple[str, ...] | list[str], repeats: int) -> list[Row]:
         rows += _bench_search.rows(repeats)
     if "start" in parts:
         rows += _bench_start.rows(repeats)
+    if "acp" in parts:
+        rows += _bench_acp.rows(repeats)
     return rows
 
 
