@@ -28,6 +28,7 @@ from maf_memory.text import one_line, sound_throughout
 from mm.acp.edited import edited_in
 from mm.acp.inside import path_inside
 from mm.calls import NOT_RUN
+from mm.calls import NOT_RUN
 
 if TYPE_CHECKING:
     from maf_memory.sessions.items import ToolCall
