@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+import msgspec
 from acp.schema import (
     ContentToolCallContent,
     FileEditToolCallContent,
@@ -24,14 +25,14 @@ from acp.schema import (
 )
 
 from maf_memory.kept import INTERRUPTED
+from maf_memory.sessions.parts import text_of
 from maf_memory.text import one_line, sound_throughout
 from mm.acp.edited import edited_in
 from mm.acp.inside import path_inside
 from mm.calls import NOT_RUN
-from mm.calls import NOT_RUN
 
 if TYPE_CHECKING:
-    from maf_memory.sessions.items import ToolCall
+    from maf_memory.sessions.calls import OpenCall
     from mm.events import ToolFinished, ToolStarted
     from mm.permission import Permission
     from mm.tools.spec import ToolSpec
@@ -104,22 +105,22 @@ class ToolCalls:
             raw_output={"output": _cut(event.output)},
         )
 
-    def replayed(self, item: ToolCall) -> ToolCallStart:
+    def replayed(self, call: OpenCall) -> ToolCallStart:
         """Return a call of the record whole, with its output: nothing of it is run or asked again."""
-        given = _object(item.input or "")
-        spec = self._specs.get(item.name)
-        output = item.output or ""
-        succeeded = item.state == "done" and not output.startswith("Error:") and output not in (INTERRUPTED, NOT_RUN)
-        diff = self._diff(item.name, given, live=False)
+        given = _object(call.given)
+        spec = self._specs.get(call.name)
+        output = call.output or ""
+        succeeded = call.state == "done" and not output.startswith("Error:") and output not in (INTERRUPTED, NOT_RUN)
+        diff = self._diff(call.name, given, live=False)
         return ToolCallStart(
             session_update="tool_call",
-            tool_call_id=self._new_id(item.call_id),
-            title=spec.title(given) if spec else one_line(item.name or "a tool", 200),
+            tool_call_id=self._new_id(call.call_id),
+            title=spec.title(given) if spec else one_line(call.name or "a tool", 200),
             kind=spec.kind if spec else "other",
             status="completed" if succeeded else "failed",
             raw_input=_bounded(given),
-            raw_output=None if item.output is None else {"output": _cut(output)},
-            content=[*diff, *([] if diff and succeeded else _text(output or _how(item)))],
+            raw_output=None if call.output is None else {"output": _cut(output)},
+            content=[*diff, *([] if diff and succeeded else _text(output or _how(call)))],
             locations=self._locations(given),
         )
 
@@ -150,8 +151,8 @@ class ToolCalls:
         return [FileEditToolCallContent(type="diff", path=found.path, old_text=old, new_text=new or "")]
 
 
-def _how(item: ToolCall) -> str:
-    return "" if item.state == "done" else f"{item.state}: no result was recorded"
+def _how(call: OpenCall) -> str:
+    return "" if call.state == "done" else f"{call.state}: no result was recorded"
 
 
 def _text(text: str) -> list[Shown]:
@@ -160,17 +161,25 @@ def _text(text: str) -> list[Shown]:
     return [ContentToolCallContent(type="content", content=TextContentBlock(type="text", text=_cut(text)))]
 
 
-def _object(given: str) -> dict[str, Any]:
+def _object(given: object) -> dict[str, Any]:
     """Return what the model gave as the object that it is, or as the text that it was not."""
+    if isinstance(given, Mapping):
+        return dict(given)
+    text = text_of(given)
     try:
-        found = json.loads(given)
+        found = json.loads(text)
     except (ValueError, RecursionError):
         found = None
-    return found if isinstance(found, dict) else {"input": given}
+    return found if isinstance(found, dict) else {"input": text}
 
 
 def _bounded(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return an input that fits into a line: each text cut, or the whole as a text that is."""
+    try:
+        if len(msgspec.json.encode(given)) <= MOST:
+            return dict(given)
+    except (TypeError, ValueError, RecursionError):  # no JSON, or text that is not sound
+        pass
     short = {name: _cut(value) if isinstance(value, str) else value for name, value in given.items()}
     try:
         written = json.dumps(short, ensure_ascii=False, default=str)
