@@ -98,10 +98,9 @@ def _chunks(block: Block, role: str, kind: str | None, message_id: str) -> Itera
         )
 
 
-def _called(entry: OpenCall, calls: ToolCalls) -> ToolCallStart:
-    item = entry.closed()
-    update = calls.replayed(item)
-    for attached in item.attachments:
+def _called(call: OpenCall, calls: ToolCalls) -> ToolCallStart:
+    update = calls.replayed(call)
+    for attached in call.attachments:
         if attached.uri:
             block = blocks_of(Content.from_uri(attached.uri, media_type=attached.media_type, name=attached.name))
             if block is not None:
