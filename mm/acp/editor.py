@@ -7,12 +7,13 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from acp.meta import CLIENT_METHODS
-from acp.schema import RequestPermissionRequest, RequestPermissionResponse, SessionNotification
+from acp.schema import RequestPermissionRequest, RequestPermissionResponse
 from acp.utils import request_model, serialize_params
 
 if TYPE_CHECKING:
     from acp.connection import Connection
     from acp.schema import PermissionOption, ToolCallUpdate
+    from pydantic import BaseModel
 
     from mm.acp.wire import Wire
 
@@ -58,6 +59,7 @@ class Editor:
         )
 
 
-def _notification(session_id: str, update: Any) -> dict[str, Any]:
-    params = serialize_params(SessionNotification(session_id=session_id, update=update))
+def _notification(session_id: str, update: BaseModel) -> dict[str, Any]:
+    # What the library's own model of a notification would hold; the update was checked when it was made.
+    params = {"sessionId": session_id, "update": serialize_params(update)}
     return {"jsonrpc": "2.0", "method": CLIENT_METHODS["session_update"], "params": params}

@@ -40,6 +40,8 @@ def one_line(text: str, limit: int = 120) -> str:
     What is quoted comes from a file that was refused; it must neither break the line nor command the terminal.
     """
     cut = text if len(text) <= limit else f"{text[: limit - 1]}…"
+    if cut.isprintable():
+        return cut
     return "".join(
         character if character.isprintable() else character.encode("unicode_escape", "backslashreplace").decode("ascii")
         for character in cut
