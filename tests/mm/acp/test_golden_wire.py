@@ -138,7 +138,6 @@ def placeheld(lines: list[str], project: Path) -> list[str]:
 
         text = pattern.sub(numbered, text)
     text = re.sub(r'("used": )\d+', r'\1"LENGTH"', text)  # a linked file counts with its path
-    text = re.sub(r'("used": )\d+', r'\1"USED"', text)  # a link counts with its path, which is longer elsewhere
     return re.sub(r'("version": )"[^"]+"', r'\1"VERSION"', text).split("\n")
 
 
