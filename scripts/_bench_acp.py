@@ -101,10 +101,9 @@ def _replays(project: Path, session_id: str, repeats: int) -> tuple[float, float
         _send(mm[0], "session/new", cwd=str(project), mcpServers=[])
         mm[1].readline(), mm[1].readline()  # the answer, and the commands; what a session needs is loaded now
         recorded.write_bytes(b"".join(_loaded(*mm, project, session_id)[1]))
-        with (
-            _agent((sys.executable, str(HERE / "_acp_raw_agent.py"), str(recorded)), project) as raw,
-            _agent((sys.executable, str(pushed), str(recorded)), project) as once,
-        ):
+        of_items = (sys.executable, str(HERE / "_acp_raw_agent.py"), str(recorded))
+        of_bytes = (sys.executable, str(pushed), str(recorded))
+        with _agent(of_items, project) as raw, _agent(of_bytes, project) as once:
             rounds = [
                 [_loaded(*agent, project, session_id)[0] for agent in (mm, raw, once)] for _ in range(repeats + 1)
             ][1:]
