@@ -116,10 +116,12 @@ def _loaded(requests: IO[bytes], answers: IO[bytes], project: Path, session_id: 
     start = time.perf_counter()
     _send(requests, "session/load", cwd=str(project), sessionId=session_id, mcpServers=[])
     lines = []
-    while not (line := answers.readline()).startswith(b'{"jsonrpc":"2.0","id":0,'):
+    line = answers.readline()
+    while not line.startswith(b'{"jsonrpc":"2.0","id":0,'):
         if not line:
             raise RuntimeError("the agent has ended")
         lines.append(line)
+        line = answers.readline()
     took = time.perf_counter() - start
     if b'"error"' in line[:40]:
         raise RuntimeError(line.decode())
