@@ -220,7 +220,8 @@ class MessageLines:
         form = self._form(message) if plain is None else plain
         events = checked(form, number, kind=self._kind)
         line = encoded(form)
-        if line.count(b"[") + line.count(b"{") > _DEEPEST and nests_too_deeply(form, _DEEPEST):
+        may_be_deep = plain is None and line.count(b"[") + line.count(b"{") > _DEEPEST
+        if may_be_deep and nests_too_deeply(form, _DEEPEST):
             raise ValueError(f"message {number} nests too deeply")
         # The fast encoder changes some values in silence: NaN becomes null, bytes and sets something else.
         if msgspec.json.decode(line) != form:

@@ -153,7 +153,7 @@ class FileSessions:
             copy = copied_record(record)
         except (TypeError, ValueError, AttributeError, RecursionError) as error:
             raise unreadable(file.path, str(error)) from error
-        written = self._written.setdefault(record, Written())
+        written = self._written.get(record) or self._written.setdefault(record, Written())
         written.asked += 1
         saved = (file, record, copy, written, written.asked, create)
         try:

@@ -71,8 +71,7 @@ class Around:
         yield self.opening
         yield joined.content
         rest = SEPARATOR.join(lines[joined.count :])
-        yield SEPARATOR + rest if joined.count and rest else rest
-        yield self.closing
+        yield (SEPARATOR + rest if joined.count and rest else rest) + self.closing
 
     def whole(self, lines: Sequence[bytes]) -> bytes:
         """Return the file's bytes."""
@@ -87,12 +86,8 @@ def around(header: Mapping[str, Any], state: Mapping[str, Any], errors: Sequence
     Raises:
         ValueError, TypeError, RecursionError: a value that JSON cannot hold.
     """
-    lines = [
-        b", ".join([name + encoded(header[field]) for field, name in names if field in header])
-        for names in _NAMES
-        if not header.keys().isdisjoint(field for field, _ in names)
-    ]
-    opening = b"{\n" + b",\n".join(lines) + b',\n"messages": [\n'
+    fields = ([name + encoded(header[field]) for field, name in names if field in header] for names in _NAMES)
+    opening = b"{\n" + b",\n".join(b", ".join(line) for line in fields if line) + b',\n"messages": [\n'
     closing = b'\n],\n"state": ' + encoded(state)
     if errors is not None:
         closing += (
