@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from mm.command import app
+import sys
 
 
 def main() -> None:
-    """Run the command line."""
-    app(prog_name="mm")
+    """Run the command line; Ctrl-C while it is still being loaded ends it in silence, too."""
+    try:
+        from mm.command import app
+
+        app(prog_name="mm")
+    except KeyboardInterrupt:
+        sys.exit(130)
 
 
 if __name__ == "__main__":

@@ -55,10 +55,10 @@ async def _opened(project: Path, config: Config, resume: str | None, given: Path
     window.reader = _reader(window)
     with _signals(window) as ended_by:
         _banner(window, who)
-        await _sweep(window)
-        if resume is not None and not await window.guarded(_resumed(window, resume)):
-            return 1
         try:
+            await _sweep(window)
+            if resume is not None and not await window.guarded(_resumed(window, resume)):
+                return 1
             await window.run()
         except asyncio.CancelledError:
             if not ended_by:
@@ -127,7 +127,10 @@ def _signals(window: Window) -> Iterator[list[int]]:
 
     def end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
         ended_by.append(number)
-        loop.call_soon_threadsafe(task.cancel)
+        if (
+            len(ended_by) == 1
+        ):  # a shell and the system both tell of a closed terminal; twice would break off the saving
+            loop.call_soon_threadsafe(task.cancel)
 
     wanted = {signal.SIGINT: interrupt, signal.SIGTERM: end}
     if sys.platform != "win32":

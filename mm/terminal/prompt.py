@@ -86,7 +86,7 @@ class Prompt:
     async def choice(self, prompt: str) -> str:
         """Return the line that answers ``prompt``."""
         if self._asking is None:
-            self._asking = PromptSession(input=self._session.input, output=self._session.output)
+            self._asking = PromptSession(input=self._session.input, output=self._session.output, enable_suspend=True)
         forget_typed(self._stdin)
         clear_typeahead(self._session.input)
         return await self._asking.prompt_async(prompt, handle_sigint=False)

@@ -133,8 +133,8 @@ class Window:
     def interrupt(self) -> None:
         """Do what Ctrl-C does: stop the turn, or the command, or the line that is written."""
         if self._turn is not None:
-            turn, self._turn = self._turn, None  # once: a second one would break off the saving of what was done
-            turn.cancel()
+            self._turn.cancel()
+            self.reader.interrupt()  # what it asks needs no answer any more
         elif self._work is not None:
             if self._conversation is None or not self._conversation.is_busy:
                 self._work.cancel()
@@ -214,7 +214,7 @@ class Window:
                         try:
                             event.permission.answer(await permitted(event.permission, self.screen, self.reader))
                         except KeyboardInterrupt:
-                            self.interrupt()
+                            turn.cancel()
             outcome = await turn.ended()
         except BaseException:  # the screen is gone, or the window is closed: what was done is still kept
             if turn.outcome is None:
