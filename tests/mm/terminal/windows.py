@@ -24,7 +24,7 @@ from tests.consoles import PATIENCE, environment
 from tests.mm.brain import conversation_of, drawn
 
 UP, DOWN, TAB, ENTER, ESCAPE = "\x1b[A", "\x1b[B", "\t", "\r", "\x1b"
-ALT_ENTER, CTRL_C, CTRL_D, CTRL_O, BACKSPACE = "\x1b\r", "\x03", "\x04", "\x0f", "\x7f"
+ALT_ENTER, CTRL_C, CTRL_D, CTRL_O, CTRL_Z, BACKSPACE = "\x1b\r", "\x03", "\x04", "\x0f", "\x1a", "\x7f"
 
 _TAKE_TERMINAL = """
 import fcntl, os, sys, termios
@@ -93,6 +93,14 @@ class Window:
     def press(self, keys: str) -> None:
         """Press keys."""
         os.write(self._master, keys.encode())
+
+    @property
+    def is_restored(self) -> bool:
+        """Whether the terminal is as a shell wants it: what is typed echoes, the cursor shows, a paste is text."""
+        modes = termios.tcgetattr(self._master)[3]
+        pastes = self.raw.rfind(b"\x1b[?2004h") <= self.raw.rfind(b"\x1b[?2004l")
+        edits = bool(modes & termios.ECHO and modes & termios.ICANON and modes & termios.ISIG)
+        return edits and pastes and not self.screen.cursor.hidden
 
     @property
     def lines(self) -> list[str]:
