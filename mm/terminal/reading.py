@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
+from types import FrameType
 from typing import Protocol, TextIO
 
 IS_DUMB = frozenset({"dumb", "unknown"})
@@ -129,14 +131,26 @@ def _echo(stdin: TextIO, *, is_on: bool) -> Iterator[None]:
         return
     import termios
 
-    before = termios.tcgetattr(stdin)
-    changed = termios.tcgetattr(stdin)
-    changed[3] = changed[3] | termios.ECHO if is_on else changed[3] & ~termios.ECHO
-    termios.tcsetattr(stdin, termios.TCSANOW, changed)
+    descriptor = stdin.fileno()
+
+    def set_echo() -> None:
+        modes = termios.tcgetattr(descriptor)
+        modes[3] = modes[3] | termios.ECHO if is_on else modes[3] & ~termios.ECHO
+        termios.tcsetattr(descriptor, termios.TCSANOW, modes)
+
+    def continued(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+        with suppress(OSError, termios.error):  # the terminal is gone
+            if os.tcgetpgrp(descriptor) == os.getpgrp():  # in the background it would be stopped for this
+                set_echo()
+
+    before = termios.tcgetattr(descriptor)
+    set_echo()
+    then = signal.signal(signal.SIGCONT, continued)  # after Ctrl-Z and fg the terminal is as the shell had it
     try:
         yield
     finally:
-        termios.tcsetattr(stdin, termios.TCSANOW, before)
+        signal.signal(signal.SIGCONT, then)
+        termios.tcsetattr(descriptor, termios.TCSANOW, before)
 
 
 def forget_typed(stdin: TextIO) -> None:

@@ -95,12 +95,16 @@ class Window:
         os.write(self._master, keys.encode())
 
     @property
+    def echoes(self) -> bool:
+        """Whether the terminal shows what is typed, in a line that it edits."""
+        modes = termios.tcgetattr(self._master)[3]
+        return bool(modes & termios.ECHO and modes & termios.ICANON and modes & termios.ISIG)
+
+    @property
     def is_restored(self) -> bool:
         """Whether the terminal is as a shell wants it: what is typed echoes, the cursor shows, a paste is text."""
-        modes = termios.tcgetattr(self._master)[3]
         pastes = self.raw.rfind(b"\x1b[?2004h") <= self.raw.rfind(b"\x1b[?2004l")
-        edits = bool(modes & termios.ECHO and modes & termios.ICANON and modes & termios.ISIG)
-        return edits and pastes and not self.screen.cursor.hidden
+        return self.echoes and pastes and not self.screen.cursor.hidden
 
     @property
     def lines(self) -> list[str]:
