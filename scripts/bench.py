@@ -37,7 +37,7 @@ def main() -> int:
     options = parser.parse_args()
     if options.peers and options.only:
         parser.error("--peers measures other stores and --only parts of this project: give one of them")
-    _environment.reexec_inside(("openai",))
+    _environment.reexec_inside(("test",))
     if options.peers:
         return _peers(options.repeats, write=options.write)
     rows = _rows(options.only or PARTS, options.repeats)
